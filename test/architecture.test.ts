@@ -248,8 +248,8 @@ test("only platform/ reads process.platform", () => {
 });
 
 test("only listed files call process.exit", () => {
-  // On Windows rt waits for the child and exits with its code, because a process cannot be replaced.
-  // The user's program must not continue without the debugger's bootstrap.
+  // A process cannot be replaced on Windows, so rt waits for the child and exits with its code. If the debugger's
+  // bootstrap fails, the user's program must not continue.
   const allowed = ["src/main.ts", "platform/processes/windows/process.ts", "src/debugger/bootstrap.ts"];
   expect(
     placesWith(/\bprocess\s*\.\s*(?:exit|reallyExit|abort)\s*\(|\bprocess\.exitCode\s*=/, (path) =>

@@ -63,6 +63,9 @@ interface Count {
 
 const PLACES = { root: "/", home: homedir(), temporary: tmpdir() };
 const before = listFootprint(PLACES);
+/** Where rt writes files for the engine if no other directory is usable: tests of such directories leave it. */
+const FALLBACK = `/tmp/rt-files-${process.getuid?.()}`;
+const hadFallback = existsSync(FALLBACK);
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), "rt-tests-")));
 chmodSync(temporary, 0o1777); // as /tmp: some tests become another user
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true }));
@@ -170,6 +173,7 @@ const [checks] = await Promise.all([
   compile(target, join(DIST, target.file)),
 ]);
 const tests = await runTests(patterns);
+if (!hadFallback) rmSync(FALLBACK, { recursive: true, force: true });
 const left = [...listFootprint(PLACES)].filter((path) => !before.has(path));
 // Outside of CI, other programs of the user may create files at the same time.
 if (left.length > 0) console.error(`error: the tests left outside of their directory: ${left.join(", ")}`);

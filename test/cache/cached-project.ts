@@ -23,6 +23,78 @@ export function outcomeOf({ stderr, status }: RtResult, path: string): string {
   return warning?.replaceAll(path, "$PROJECT").slice("warning: ".length) ?? "ran";
 }
 
+/** A row of a table: the script `t` of a separate package. */
+export interface Case {
+  readonly script: string;
+  readonly files?: Files;
+  /** Its rule in [run.cache], if it is not `true`. */
+  readonly rule?: string;
+}
+
+/** A project with one package for each case, whose scripts run in one start of rt. */
+export interface CachedCases<Name extends string> extends CachedProject {
+  /** The path of a file in the package of a case. */
+  at(name: Name, ...parts: string[]): string;
+  /** Runs all scripts, and returns their outcomes (`outcomeOf()`). @param options of rt */
+  runAll(env?: Environment, ...options: string[]): Promise<Record<Name, string>>;
+  /** Runs all scripts, and returns the lines of `--why`. */
+  explainAll(env?: Environment): Promise<Record<Name, string>>;
+}
+
+/** @param files beside the packages */
+export async function cachedCases<Name extends string>(
+  cases: Readonly<Record<Name, Case>>,
+  files: Files = {},
+): Promise<CachedCases<Name>> {
+  const names = Object.keys(cases) as Name[];
+  const all: Files = { "package.json": { name: "root", workspaces: ["packages/*"] }, ...files };
+  const rules = names.flatMap((name, index) => {
+    const { rule } = cases[name];
+    return rule === undefined ? [] : [`"p${index}#t" = ${rule}`];
+  });
+  for (const [index, name] of names.entries()) {
+    all[`packages/p${index}/package.json`] = { name: `p${index}`, scripts: { t: cases[name].script } };
+    for (const [path, content] of Object.entries(cases[name].files ?? {}))
+      all[`packages/p${index}/${path}`] = content;
+  }
+  const project = await cachedProject({}, all, ["t = true", ...rules].join("\n"));
+  const at: CachedCases<Name>["at"] = (name, ...parts) =>
+    project.join(`packages/p${names.indexOf(name)}`, ...parts);
+  const start = (env?: Environment, ...options: string[]) =>
+    project.rt([...options, "--filter", "*", "--no-exit-on-error", "run", "t"], env);
+  /** The line of a case that begins with its label and this text. */
+  const findLine = (output: string, name: Name, text: string) => {
+    const label = `p${names.indexOf(name)} t`;
+    const found = output.split("\n").find((line) => line.replace("warning: ", "").startsWith(label + text));
+    return found?.replaceAll(at(name), "$PROJECT").replace(label, "t");
+  };
+  return {
+    ...project,
+    at,
+    async runAll(env, ...options) {
+      const { stdout, stderr } = await start(env, ...options);
+      return mapCases(cases, (_, name) => {
+        if (findLine(stdout, name, ": Cached (saved ")) return "hit";
+        if (!findLine(stdout, name, ": Exited with code 0")) return `failed: ${stdout}${stderr}`;
+        return findLine(stderr, name, " ")?.slice("warning: ".length) ?? "ran";
+      });
+    },
+    async explainAll(env) {
+      const { stderr } = await start(env, "--why");
+      return mapCases(cases, (_, name) => findLine(stderr, name, ": cache ") ?? `none: ${stderr}`);
+    },
+  };
+}
+
+/** Applies a function to each value of a table. */
+export function mapCases<Name extends string, Row, Result>(
+  table: Readonly<Record<Name, Row>>,
+  map: (row: Row, name: Name) => Result,
+): Record<Name, Result> {
+  const rows = Object.entries<Row>(table).map(([name, row]) => [name, map(row, name as Name)]);
+  return Object.fromEntries(rows) as Record<Name, Result>;
+}
+
 /** A package that is installed while the tests run changes it, and almost every program reads it. */
 const LIBRARIES = "/etc/ld.so.cache";
 const timeOfLibraries = () => statSync(LIBRARIES, { throwIfNoEntry: false })?.ctimeMs;

@@ -76,15 +76,19 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
       "cache = false",
       "",
       "[tasks.watch]",
-      "depends-on = []",
+      'depends-on = ["web#dev"]',
       ...CACHED,
       "[tasks.deploy]",
       "depends-on = []",
       "cache = false",
       "",
-      '[tasks."root#format"]',
+      '[tasks."//#format"]',
       "depends-on = []",
       ...CACHED,
+      '[tasks."web#dev"]',
+      "depends-on = []",
+      "service = true",
+      "",
       "[cache.remote]",
       'url = "https://cache.example.com"',
       'team = "acme"',
@@ -96,14 +100,14 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
     ].join("\n"),
   );
   const [first, ...notes] = stdout.trimEnd().split("\n");
-  expect(first).toBe("Wrote [tasks] for 8 scripts to rtfig.toml");
+  expect(first).toBe("Wrote [tasks] for 9 scripts to rtfig.toml");
   const about = [
     '"!SECRET", "A*B"',
     '"!README.md"',
     "$TURBO_ROOT$",
     "passThroughEnv",
     '"$OLD"',
-    '"watch": "with" has no equivalent',
+    '"web#dev": it is a service, and "watch" starts when it listens',
     '"watch": "siblings" has no equivalent',
     '"watch": "extends" has no equivalent',
   ];
@@ -121,9 +125,156 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
   await project.write({ "turbo.json": '{ "extends": ["//"] }' });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json belongs to a package\n");
   await project.write({ "turbo.json": "{}" });
-  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json has no tasks\n");
-  expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
+  expect((await run("turbo.json")).stderr).toBe(
+    'error: turbo.json has no tasks: "tasks" is missing or empty\n' +
+      "hint: rt run needs none; to cache scripts or to order them, write [tasks] in rtfig.toml (rt help tasks)\n",
+  );
+  expect((await run("moon.yml")).stderr).toStartWith(
+    "error: rt cache import needs one turbo.json, nx.json or pnpm-workspace.yaml\n",
+  );
   expect((await run("none/turbo.json")).stderr).toBe("error: none/turbo.json cannot be read: no such file\n");
+});
+
+test("rt cache import makes a service of a persistent task that another one has in `with`", async () => {
+  const script = (name: string) => ({ name, scripts: { dev: "sleep 1000", watch: "true" } });
+  await using project = await createProject({
+    "package.json": { name: "root", workspaces: ["packages/*"], scripts: { mock: "sleep 1000" } },
+    "turbo.json": {
+      tasks: {
+        dev: { persistent: true, dependsOn: ["^watch"] },
+        watch: {},
+        "web#dev": { persistent: true, with: ["api#dev", "watch", "//#mock", "none#dev"] },
+        "api#dev": { persistent: true, with: ["web#dev"] },
+        "lib#dev": { persistent: true, with: ["docs#dev"] },
+        "//#mock": { persistent: true },
+      },
+    },
+    "packages/web/package.json": script("web"),
+    "packages/api/package.json": script("api"),
+    "packages/lib/package.json": script("lib"),
+    "packages/docs/package.json": script("docs"),
+  });
+  const { stdout, stderr } = await runRt({ args: ["cache", "import", "turbo.json"], cwd: project.path });
+  expect(stderr).toBe("");
+  const service = (name: string, dependsOn: readonly string[]) => [
+    `[tasks."${name}"]`,
+    `depends-on = ${tomlList(dependsOn)}`,
+    "service = true",
+    "",
+  ];
+  const plain = (name: string, dependsOn: readonly string[]) => [
+    `[tasks.${name}]`,
+    `depends-on = ${tomlList(dependsOn)}`,
+    "cache = false",
+    "",
+  ];
+  expect((await Bun.file(project.join("rtfig.toml")).text()).split("\n")).toEqual([
+    // No task needs it.
+    ...plain("dev", ["^watch"]),
+    ...["[tasks.watch]", "depends-on = []", "cache = true", "outputs = []", ""],
+    ...plain('"web#dev"', ["api#dev", "//#mock"]),
+    ...service("api#dev", []),
+    ...plain('"lib#dev"', ["docs#dev"]),
+    ...service("//#mock", []),
+    ...service("docs#dev", ["^watch"]),
+  ]);
+  const starts = (name: string, task: string) =>
+    `  "${name}": it is a service, and "${task}" starts when it listens; if it does not listen, set ready (rt help services)`;
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    "Wrote [tasks] for 7 scripts to rtfig.toml",
+    "Not imported, or different:",
+    starts("api#dev", "web#dev"),
+    '  "web#dev": "with" has "watch", which is not persistent; run both: rt run --parallel',
+    starts("//#mock", "web#dev"),
+    starts("none#dev", "web#dev"),
+    '  "api#dev": "with" has "web#dev", which depends on it already',
+    starts("docs#dev", "lib#dev"),
+    '  "none#dev": no package has such a script',
+    '  "web#dev": no package has "none#dev" of dependsOn',
+  ]);
+});
+
+function tomlList(words: readonly string[]): string {
+  return `[${words.map((word) => `"${word}"`).join(", ")}]`;
+}
+
+test("rt cache import translates the tasks of pnpm-workspace.yaml", async () => {
+  await using project = await createProject({
+    "package.json": { name: "root" },
+    "pnpm-workspace.yaml": `packages: ["packages/*"]
+catalog: { react: ^19.0.0 }
+tasks:
+  build: { dependsOn: ["^build"], outputs: ["dist/**"], env: [API_URL], inputs: ["!README.md", "src/**"] }
+  test: { dependsOn: [build, gone], inputs: ["src/**"] }
+  lint: { outputs: [], cache: false, concurrency: 1, priority: 3 }
+  migrate: { concurrencyGroup: database }
+  e2e: { outputs: [], concurrency: 2, concurrencyGroup: browsers }
+  typo: {}
+concurrencyGroups: { database: 1, browsers: 4 }
+pipelines: { default: [build, test] }
+remoteCache: { server: "https://cache.example.com" }
+`,
+    "packages/web/package.json": {
+      name: "web",
+      scripts: { build: "b", test: "t", lint: "l", migrate: "m", e2e: "e" },
+    },
+  });
+  const run = async () =>
+    await runRt({ args: ["cache", "import", "pnpm-workspace.yaml"], cwd: project.path });
+  const { stdout, stderr } = await run();
+  expect(stderr).toBe("");
+  expect((await Bun.file(project.join("rtfig.toml")).text()).split("\n")).toEqual([
+    "[tasks.build]",
+    'depends-on = ["^build"]',
+    "cache = true",
+    'env = ["API_URL"]',
+    'inputs = ["src/**"]',
+    'outputs = ["dist/**"]',
+    "",
+    "[tasks.test]",
+    'depends-on = ["build"]',
+    "cache = false",
+    "",
+    "[tasks.lint]",
+    "depends-on = []",
+    'lock = "lint"',
+    "cache = false",
+    "",
+    "[tasks.migrate]",
+    "depends-on = []",
+    'lock = "database"',
+    "cache = false",
+    "",
+    "[tasks.e2e]",
+    "depends-on = []",
+    "cache = true",
+    "outputs = []",
+    "",
+  ]);
+  const lock = "a lock allows one task at a time; limit all with rt run --concurrency";
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    "Wrote [tasks] for 5 scripts to rtfig.toml",
+    "Not imported, or different:",
+    '  "build": excluded inputs ("!README.md"): every file that the script reads is an input; add exceptions to ignore',
+    '  "lint": "priority" has no equivalent in rtfig.toml',
+    `  "e2e": concurrencyGroup "browsers": ${lock}`,
+    `  "e2e": concurrency 2: ${lock}`,
+    `  the pipeline "default": rt run --filter '*' --affected build test`,
+    "  remoteCache: set up a shared cache by [cache.remote] (rt help shared-cache)",
+    '  "typo": no package has such a script',
+    '  "test": no package has "gone" of dependsOn',
+  ]);
+  expect(
+    (await runRt({ args: ["run", "--workspaces", "--dry-run", "test"], cwd: project.path })).stdout,
+  ).toContain("web test (after web build)\n");
+  await rm(project.join("rtfig.toml"));
+  await project.write({
+    "pnpm-workspace.yaml": 'packages: ["packages/*"]\ntasks: { deploy: {}, typo: {} }\n',
+  });
+  expect((await run()).stderr).toBe(
+    'error: No package has a script for the tasks of pnpm-workspace.yaml: "deploy", "typo"\n' +
+      "hint: check that package.json lists the packages in workspaces, and that they have these scripts\n",
+  );
 });
 
 /** A cached task as it is written. */
@@ -144,7 +295,10 @@ const PACKAGES = {
       "lib#lint": { env: ["OLD"] },
     },
   },
-  "packages/web/package.json": { name: "web", scripts: { deploy: "echo deployed" } },
+  "packages/web/package.json": {
+    name: "web",
+    scripts: { deploy: "echo deployed", build: "b", test: "t", codegen: "c" },
+  },
   "packages/web/turbo.json": `{
     // Of this package.
     "extends": ["//"],
@@ -156,7 +310,7 @@ const PACKAGES = {
       "lib#build": {},
     },
   }`,
-  "packages/lib/package.json": { name: "lib" },
+  "packages/lib/package.json": { name: "lib", scripts: { build: "b", deploy: "d", lint: "l", test: "t" } },
   "packages/lib/turbo.jsonc": {
     extends: ["//", "web", "none"],
     globalEnv: ["X"],
@@ -213,7 +367,7 @@ test("rt cache import translates the turbo.json of packages, with inherited sett
   );
   expect(stdout.split("\n").map((line) => line.trim().split(", as in")[0])).toEqual([
     "Wrote [tasks] for 10 scripts to rtfig.toml",
-    "Not imported:",
+    "Not imported, or different:",
     '"lib#deploy": turbo excludes it there, but rt runs every script of a package: remove it from package.json',
     'packages/bare/turbo.json: "extends": ["//"] is missing; rt assumes it',
     'packages/bare/turbo.json: its package.json has no name; give it one, and write "<name>#<script>"',
@@ -266,7 +420,9 @@ test.skipIf(!CAN_TRACE)("an imported configuration takes effect", async () => {
     { page: "1", "turbo.json": turbo },
   );
   await Bun.file(project.join("rtfig.toml")).delete();
-  expect((await project.rt(["cache", "import", "turbo.json"])).stdout).not.toContain("Not imported");
+  expect((await project.rt(["cache", "import", "turbo.json"])).stdout).not.toContain(
+    "Not imported, or different",
+  );
   expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
   expect([await project.run("dev"), await project.run("dev")]).toEqual(["ran", "ran"]);
 });
@@ -304,7 +460,7 @@ test("the order of an imported configuration is turbo's", async () => {
     "packages/lib/package.json": { name: "lib", scripts: { build: "true", lint: "true" } },
   });
   const run = async (...args: string[]) => (await runRt({ args, cwd: project.path })).stdout;
-  expect(await run("cache", "import", "turbo.json")).not.toContain("Not imported");
+  expect(await run("cache", "import", "turbo.json")).not.toContain("Not imported, or different");
   const plan = await run("run", "--filter=web...", "--dry-run=json", "test", "lint");
   const { tasks } = JSON.parse(plan) as { tasks: { label: string; waitsFor: string[] }[] };
   expect(tasks.map(({ label, waitsFor }) => [label, ...waitsFor])).toEqual([
@@ -313,5 +469,101 @@ test("the order of an imported configuration is turbo's", async () => {
     ["web lint"],
     ["web build", "lib build"],
     ["web test", "web build"],
+  ]);
+});
+
+test("rt cache import keeps root scripts that start turbo, nx or pnpm out of the rows for all packages", async () => {
+  const workspace = (program: string) => ({
+    "package.json": {
+      workspaces: ["packages/*"],
+      scripts: { build: `${program} build`, lint: `CI=1 ${program} lint`, test: "true", format: "true" },
+    },
+    "packages/web/package.json": {
+      name: "web",
+      scripts: { build: "echo built", lint: "echo linted", test: "true" },
+    },
+  });
+  const tasks = { build: {}, lint: { dependsOn: ["build"] }, test: { dependsOn: ["^build"] }, format: {} };
+  const reset = (name: string) => ({ [`//#${name}`]: { "depends-on": [], cache: false } });
+  const note = (program: string) =>
+    `  "build", "lint" of the root's package.json: start rt instead of ${program}, as in "rt run --filter '*' build"`;
+  await using project = await createProject({ ...workspace("turbo run"), "turbo.json": { tasks } });
+  const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
+  const readTasks = async () =>
+    Bun.TOML.parse(await Bun.file(project.join("rtfig.toml")).text()) as { tasks: Record<string, unknown> };
+  expect((await run("cache", "import", "turbo.json")).stdout.trimEnd().split("\n")).toEqual([
+    "Wrote [tasks] for 3 scripts to rtfig.toml",
+    "Not imported, or different:",
+    '  "format": no package has such a script',
+    note("turbo"),
+  ]);
+  expect((await readTasks()).tasks).toMatchObject({ ...reset("build"), ...reset("lint"), ...reset("test") });
+  await project.write({ "package.json": workspace("rt run --filter web")["package.json"] });
+  const { tasks: planned } = JSON.parse((await run("run", "--dry-run=json", "lint")).stdout) as {
+    tasks: { label: string }[];
+  };
+  expect(planned.map(({ label }) => label)).toEqual(["lint"]);
+
+  await rm(project.join("rtfig.toml"));
+  // Inputs of the root give each package its own row.
+  const inputs = ["{workspaceRoot}/base.json"];
+  const targetDefaults = { build: { cache: true, inputs }, lint: { dependsOn: ["build"] }, test: {} };
+  await project.write({ ...workspace("nx run-many -t"), "nx.json": { targetDefaults } });
+  expect((await run("cache", "import", "nx.json")).stdout).toContain(`\n${note("nx")}\n`);
+  const { tasks: ofNx } = await readTasks();
+  expect([ofNx["//#build"], ofNx["//#lint"]]).toEqual(Object.values({ ...reset("build"), ...reset("lint") }));
+  expect(ofNx).not.toHaveProperty("//#test");
+
+  await rm(project.join("rtfig.toml"));
+  const ofPnpm = { tasks: { build: { outputs: ["dist/**"] }, lint: { dependsOn: ["build"] } } };
+  const yaml = Bun.YAML.stringify({ packages: ["packages/*"], ...ofPnpm });
+  await project.write({ ...workspace("pnpm -r run"), "pnpm-workspace.yaml": yaml });
+  expect((await run("cache", "import", "pnpm-workspace.yaml")).stdout).toContain(`\n${note("pnpm")}\n`);
+  expect((await readTasks()).tasks).toMatchObject({ ...reset("build"), ...reset("lint") });
+});
+
+test("rt cache import leaves out what no package has, so that every script can be run", async () => {
+  await using project = await createProject({
+    "package.json": { name: "root", workspaces: ["packages/*"], scripts: { env: "true" } },
+    "turbo.json": {
+      tasks: {
+        build: { dependsOn: ["^build", "//#env", "none"] },
+        check: { dependsOn: ["transit", "web#build", "gone#build", "web#none"] },
+        transit: { dependsOn: ["^transit"] },
+        topo: { dependsOn: ["^topo"] },
+        deploy: {},
+        "gone#build": {},
+        "//#env": {},
+        "//#old": {},
+      },
+    },
+    "packages/web/package.json": { name: "web", scripts: { build: "true", check: "true" } },
+  });
+  const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
+  expect((await run("cache", "import", "turbo.json")).stdout.trimEnd().split("\n")).toEqual([
+    "Wrote [tasks] for 4 scripts to rtfig.toml",
+    "Not imported, or different:",
+    '  "topo", "deploy", "gone#build", "//#old": no package has such a script',
+    '  "build": no package has "none" of dependsOn',
+    '  "check": no package has "gone#build", "web#none" of dependsOn',
+  ]);
+  const plan = await run("run", "--dry-run=json", "--filter", "*", "check");
+  const { tasks, warnings } = JSON.parse(plan.stdout) as { tasks: { label: string }[]; warnings: string[] };
+  expect([plan.stderr, warnings]).toEqual(["", []]);
+  expect(tasks.map(({ label }) => label)).toEqual(["root env", "web build", "web check"]);
+});
+
+test("rt cache import leaves out a task without a script and without dependencies, although others depend on it", async () => {
+  await using project = await createProject({
+    "package.json": { name: "root", workspaces: ["packages/*"] },
+    "turbo.json": { tasks: { build: { dependsOn: ["leaf"] }, leaf: {} } },
+    "packages/web/package.json": { name: "web", scripts: { build: "true" } },
+  });
+  const { stdout } = await runRt({ args: ["cache", "import", "turbo.json"], cwd: project.path });
+  expect(stdout.trimEnd().split("\n")).toEqual([
+    "Wrote [tasks] for 1 script to rtfig.toml",
+    "Not imported, or different:",
+    '  "leaf": no package has such a script',
+    '  "build": no package has "leaf" of dependsOn',
   ]);
 });

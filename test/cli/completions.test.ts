@@ -147,7 +147,7 @@ test("completions offer guides and commands after help, each once", async () => 
   expect(values.toSorted()).toEqual(
     [...new Set([...Object.keys(GUIDES), ...Object.keys(COMMANDS)])].toSorted(),
   );
-  expect((await complete("help", "de")).values).toEqual(["debugging", "debug-config", "dedupe"]);
+  expect((await complete("help", "de")).values).toEqual(["debugging", "debugger", "debug-config", "dedupe"]);
   expect((await complete("help", "--")).values).toEqual(["--man"]);
 });
 

@@ -1,8 +1,16 @@
 // Targets that do not exist or cannot run: one error line and a suggestion.
 import { type Row, testTranscripts } from "../support/transcripts.ts";
+import { findProgram } from "../../build/system-programs.ts";
 import { packageWith } from "../support/workspace.ts";
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
+
+const SCRIPTS = { build: "true", bash: "true" };
+const WORKSPACE = {
+  "package.json": { workspaces: ["packages/*"] },
+  "packages/a/package.json": { name: "a b", scripts: { ...SCRIPTS, serve: "true" } },
+  "packages/b/package.json": { name: "b", scripts: SCRIPTS },
+};
 
 testTranscripts("a mistake", [
   ["a missing file", { args: ["missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' }],
@@ -35,6 +43,39 @@ testTranscripts("a mistake", [
       status: 1,
       stderr: 'error: Script not found "biuld"\nhint: did you mean "build"?\n',
     },
+  ],
+  [
+    "a missing script that other packages of the workspace have",
+    {
+      files: WORKSPACE,
+      args: ["run", "build"],
+      status: 1,
+      stderr: 'error: Script not found "build"\nhint: other packages have it: rt run --workspaces build\n',
+    },
+  ],
+  [
+    "a missing script that one other package of the workspace has",
+    {
+      files: WORKSPACE,
+      args: ["run", "serve"],
+      status: 1,
+      stderr: `error: Script not found "serve"\nhint: other packages have it: rt run --filter 'a b' serve\n`,
+    },
+  ],
+  [
+    "a script of packages that is a program in the root of the workspace",
+    {
+      files: WORKSPACE,
+      args: ["run", "bash", "-c", "exit 3"],
+      status: 3,
+      stderr:
+        `warning: The workspace root has no script "bash", so rt runs the program ${findProgram("bash")}\n` +
+        "hint: run the script of the packages: rt run --workspaces bash\n",
+    },
+  ],
+  [
+    "a program in the root of a workspace whose packages lack a script of that name",
+    { files: WORKSPACE, args: ["run", "true"], status: 0, stderr: "" },
   ],
   [
     "a command after --",

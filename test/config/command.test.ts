@@ -201,6 +201,8 @@ function accepts(schema: Schema, value: unknown): boolean {
     typeof value === "object" &&
     value !== null &&
     !Array.isArray(value) &&
+    // A date is a Temporal object.
+    [Object.prototype, null].includes(Object.getPrototypeOf(value) as null) &&
     Object.entries(value).every(([name, each]) => {
       const own = schema.properties?.[name] ?? schema.additionalProperties;
       return own !== undefined && own !== false && accepts(own, each);

@@ -2,7 +2,7 @@
 import { test } from "bun:test";
 import { join } from "node:path";
 
-export function effect(key: string, claim: string, body: () => Promise<void>): void {
+export function effect(key: string, claim: string, body: () => Promise<void> | void): void {
   test(`${key} ${claim}`, body);
 }
 

@@ -135,6 +135,8 @@ describe("the installed packages", () => {
         dependencies: { a: "1.0.0", b: "1.0.0", c: "1.0.0" },
         trustedDependencies: ["a", "b", "c"],
       },
+      // With permissions, a script could not make the lock, which is outside of its package.
+      args: ["install", "--no-permissions"],
     };
     await install("[install]\nconcurrentScripts = 1", locked, ({ has, status }) =>
       expect([status, ...["a", "b", "c"].map((name) => has(`node_modules/${name}/done`))]).toEqual([

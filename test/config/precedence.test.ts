@@ -1,11 +1,13 @@
 // Flags win over rtfig.toml: every key has a flag with another value, or a reason why it has none.
-import { describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
+import { openRegistry, type Registry } from "../options/registry.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { RT, runRt } from "../support/rt.ts";
+import { pack } from "./installation.ts";
 
 interface Rival {
   readonly config: string;
@@ -202,23 +204,19 @@ const RIVALS: Readonly<Record<string, Rival | readonly Rival[]>> = {
     file: /\d/,
     flag: /^(?![^]*cache)/,
   },
-  "install.auto": ["disable", "force"].flatMap((auto) =>
+  "install.auto": (
     [
-      [["--install=auto"], FETCHED],
-      [["--install=fallback"], FETCHED],
-      [["--install=force"], FETCHED],
-      [["-i"], FETCHED],
-      [["--no-install"], NOT_FETCHED],
-    ].map(([flags, flag]) =>
-      run(
-        `[install]\nauto = "${auto}"`,
-        flags as string[],
-        MISSING,
-        auto === "disable" ? NOT_FETCHED : FETCHED,
-        flag as RegExp,
-      ),
-    ),
-  ),
+      ["disable", "--install=auto"],
+      ["disable", "--install=fallback"],
+      ["disable", "--install=force"],
+      ["disable", "-i"],
+      ["force", "--no-install"],
+    ] as const
+  ).map(([auto, flag]) => {
+    const isOff = auto === "disable";
+    const [file, both] = [isOff ? NOT_FETCHED : FETCHED, isOff ? FETCHED : NOT_FETCHED];
+    return run(`[install]\nauto = "${auto}"`, [flag], MISSING, file, both);
+  }),
   "install.prefer": [
     run(
       '[install]\nprefer = "offline"',
@@ -321,56 +319,56 @@ const OTHER_TESTS: Readonly<Record<string, readonly [file: string, title: string
   "secrets.*.redact": ["options/secrets.test.ts", "no-redact"],
 };
 
-/** Flags of rt install and related commands: the engine reads the file and the flags, and its flags win. */
-const ENGINES: Readonly<
-  Record<string, { config: string; flags: readonly string[]; makes?: string; lacks?: string }>
-> = {
-  "install.cache": {
-    config: 'cache = "./of-file"',
-    flags: ["--cache-dir=./of-flag"],
-    makes: "of-flag",
-    lacks: "of-file",
+interface Installation {
+  readonly config: Readonly<Record<string, string>>;
+  readonly flags: readonly string[];
+  /** Files that exist because of the flags, and files that would exist without them. */
+  readonly makes?: readonly string[];
+  readonly lacks?: readonly string[];
+}
+
+/** Flags of rt install: the engine reads the file and the flags, and its flags win. Keys that do not interact share an install. */
+const INSTALLATIONS: readonly Installation[] = [
+  {
+    config: {
+      "install.cache": '"./of-file"',
+      "install.saveTextLockfile": "false",
+      "install.optional": "true",
+      "install.linker": '"isolated"',
+    },
+    flags: ["--cache-dir=./of-flag", "--save-text-lockfile", "--omit=optional", "--linker=hoisted"],
+    makes: ["of-flag", "bun.lock", "node_modules/dep", "node_modules/tool"],
+    lacks: ["of-file", "bun.lockb", "node_modules/extra", "node_modules/.bun"],
   },
-  "install.cache.dir": {
-    config: 'cache.dir = "./of-file"',
-    flags: ["--cache-dir=./of-flag"],
-    makes: "of-flag",
-    lacks: "of-file",
+  {
+    config: {
+      "install.cache.dir": '"./of-file"',
+      "install.lockfile.save": "true",
+      "install.dev": "true",
+      "install.registry": '"http://127.0.0.1:9/"',
+    },
+    flags: ["--cache-dir=./of-flag", "--no-save", "--omit=dev", "--registry=$REGISTRY"],
+    makes: ["of-flag", "node_modules/dep", "node_modules/extra"],
+    lacks: ["of-file", "bun.lock", "node_modules/tool"],
   },
-  "install.lockfile.save": { config: "lockfile.save = true", flags: ["--no-save"], lacks: "bun.lock" },
-  "install.lockfile.print": { config: 'lockfile.print = "bun"', flags: ["--yarn"], makes: "yarn.lock" },
-  "install.saveTextLockfile": {
-    config: "saveTextLockfile = false",
-    flags: ["--save-text-lockfile"],
-    makes: "bun.lock",
-    lacks: "bun.lockb",
+  {
+    config: {
+      "install.lockfile.print": '"bun"',
+      "install.production": "false",
+      "install.registry.url": '"http://127.0.0.1:9/"',
+    },
+    flags: ["--yarn", "--production", "--registry=$REGISTRY"],
+    makes: ["yarn.lock", "node_modules/dep"],
+    lacks: ["node_modules/tool"],
   },
-  "install.production": { config: "production = false", flags: ["--production"], lacks: "node_modules/tool" },
-  "install.dev": { config: "dev = true", flags: ["--omit=dev"], lacks: "node_modules/tool" },
-  "install.optional": { config: "optional = true", flags: ["--omit=optional"], lacks: "node_modules/extra" },
-  "install.dryRun": { config: "dryRun = false", flags: ["--dry-run"], lacks: "node_modules" },
-  "install.offline": { config: "offline = false", flags: ["--offline"], lacks: "node_modules" },
-  "install.minimumReleaseAge": {
-    config: "minimumReleaseAge = 0",
+  { config: { "install.dryRun": "false" }, flags: ["--dry-run"], lacks: ["node_modules"] },
+  { config: { "install.offline": "false" }, flags: ["--offline"], lacks: ["node_modules"] },
+  {
+    config: { "install.minimumReleaseAge": "0" },
     flags: ["--minimum-release-age=99999999999"],
-    lacks: "node_modules",
+    lacks: ["node_modules"],
   },
-  "install.linker": {
-    config: 'linker = "isolated"',
-    flags: ["--linker=hoisted"],
-    lacks: "node_modules/.bun",
-  },
-  "install.registry": {
-    config: 'registry = "http://127.0.0.1:9/"',
-    flags: ["--registry=$REGISTRY"],
-    makes: "node_modules/dep",
-  },
-  "install.registry.url": {
-    config: 'registry.url = "http://127.0.0.1:9/"',
-    flags: ["--registry=$REGISTRY"],
-    makes: "node_modules/dep",
-  },
-};
+];
 
 /** Keys without an opposite flag: the engine and rt have a switch that only turns them on, or none. */
 const NO_FLAG = [
@@ -400,10 +398,11 @@ const NO_FLAG = [
   ...["install.globalDir", "install.globalBinDir", "install.security.scanner"],
 ];
 const NO_FLAG_SECTIONS =
-  /^(?:serve\.static\.|run\.cache\.\*\.|cache\.remote\.|run\.remote\.|tasks\.\*\.|secrets\.\*\.|test\.coverageThreshold|install\.(?:scopes\.|registry\.|cache\.|hoist|publicHoist))/;
+  /^(?:serve\.static\.|run\.cache\.\*\.|cache\.remote\.|run\.remote\.|tasks\.\*\.|secrets\.\*\.|test\.coverageThreshold|install\.(?:permissions|scopes\.|registry\.|cache\.|hoist|publicHoist))/;
 
 test("every key of rtfig.toml has a flag that wins over it, or is listed without one", () => {
-  const known = [RIVALS, OTHER_TESTS, ENGINES].flatMap((table) => Object.keys(table)).concat(NO_FLAG);
+  const tables = [RIVALS, OTHER_TESTS, ...INSTALLATIONS.map(({ config }) => config)];
+  const known = tables.flatMap((table) => Object.keys(table)).concat(NO_FLAG);
   const names = KEYS.map(({ name }) => name);
   expect(names.filter((name) => !known.includes(name) && !NO_FLAG_SECTIONS.test(name))).toEqual([]);
   expect(known.filter((name) => !names.includes(name))).toEqual([]);
@@ -414,8 +413,17 @@ test("the other tests that show a flag to win exist", async () => {
     expect(await Bun.file(join(import.meta.dir, "..", file)).text()).toContain(title);
 });
 
-async function outputOf({ config, files, args, needsTerminal }: Rival, flags: readonly string[]) {
-  const project = await createProject({ ...files, "rtfig.toml": config });
+interface Ran {
+  readonly output: string;
+  /** Whether the file of `makes` exists. */
+  readonly isMade: boolean;
+}
+
+async function runRival(
+  { config, files, args, needsTerminal, makes }: Rival,
+  flags: readonly string[],
+): Promise<Ran> {
+  await using project = await createProject({ ...files, "rtfig.toml": config });
   const words = args[0] === "test" ? [...args, ...flags] : [...flags, ...args];
   const program = needsTerminal && [
     "script",
@@ -433,55 +441,72 @@ async function outputOf({ config, files, args, needsTerminal }: Rival, flags: re
     cwd: project.path,
     env,
   });
-  return { output: Bun.stripANSI(stdout + stderr), project };
+  const isMade = makes !== undefined && existsSync(project.join(makes));
+  return { output: Bun.stripANSI(stdout + stderr), isMade };
+}
+
+/** Runs without flags, which are the same for several flags. */
+const runsOfFile = new Map<string, Promise<Ran>>();
+
+function runWithFile(rival: Rival): Promise<Ran> {
+  const key = JSON.stringify([rival.config, rival.args, rival.files]);
+  const ran = runsOfFile.get(key) ?? runRival(rival, []);
+  runsOfFile.set(key, ran);
+  return ran;
 }
 
 /** With a key that the engine reads, the engine gets the whole file. */
 const ENGINE_KEY = "telemetry = false\n";
 
+/** The engine runs code, and may read such a key itself. rt makes an option of it. */
+const canReachEngine = (name: string, { args }: Rival) =>
+  args[0] === "a.tsx" && KEYS.some((key) => key.name === name && key.as);
+
 describe.concurrent("a flag wins over the key", () => {
   for (const [name, rivals] of Object.entries(RIVALS)) {
     for (const rival of [rivals].flat()) {
-      for (const config of [rival.config, ENGINE_KEY + rival.config]) {
-        const title = `${config.replaceAll("\n", " ")} against ${rival.flags.join(" ")} (${name})`;
-        test(title, async () => {
-          const alone = await outputOf({ ...rival, config }, []);
-          await using _first = alone.project;
-          expect(alone.output).toMatch(rival.file);
-          const both = await outputOf({ ...rival, config }, rival.flags);
-          await using project = both.project;
+      test(`${rival.config.replaceAll("\n", " ")} against ${rival.flags.join(" ")} (${name})`, async () => {
+        expect((await runWithFile(rival)).output).toMatch(rival.file);
+        for (const begin of canReachEngine(name, rival) ? ["", ENGINE_KEY] : [""]) {
+          const both = await runRival({ ...rival, config: begin + rival.config }, rival.flags);
           expect(both.output).toMatch(rival.flag);
-          if (rival.makes) expect(existsSync(project.join(rival.makes))).toBe(true);
-        });
-      }
+          expect(both.isMade).toBe(rival.makes !== undefined);
+        }
+      });
     }
   }
 });
 
 describe.concurrent("a flag of rt install wins over the key", () => {
-  for (const [name, { config, flags, makes, lacks }] of Object.entries(ENGINES)) {
-    test(`${config} against ${flags.join(" ")} (${name})`, async () => {
-      const { openRegistry } = await import("../options/registry.ts");
-      const { pack } = await import("./installation.ts");
-      await using registry = await openRegistry(["dep", "tool", "extra"].map((each) => pack(each)));
+  let registry: Registry;
+  beforeAll(async () => {
+    registry = await openRegistry(["dep", "tool", "extra"].map((each) => pack(each)));
+  });
+  afterAll(() => registry[Symbol.asyncDispose]());
+
+  for (const { config, flags, makes = [], lacks = [] } of INSTALLATIONS) {
+    const names = Object.keys(config);
+    test(`${flags.join(" ")} against ${names.join(", ")}`, async () => {
       await using project = await createProject({
         "package.json": {
           dependencies: { dep: "1.0.0" },
           devDependencies: { tool: "1.0.0" },
           optionalDependencies: { extra: "1.0.0" },
         },
-        "rtfig.toml": `[install]\n${config}\n`,
+        "rtfig.toml": names.map((name) => `${name} = ${config[name]}\n`).join(""),
+        "home/.keep": "",
       });
-      const { BUN_CONFIG_REGISTRY: address, ...rest } = registry.env;
+      const isInFile = names.some((name) => name.startsWith("install.registry"));
       const env = {
-        ...rest,
+        HOME: project.join("home"), // with the cache of packages
         BUN_INSTALL_CACHE_DIR: "",
-        ...(!config.startsWith("registry") && { BUN_CONFIG_REGISTRY: address }),
+        BUN_CONFIG_REGISTRY: isInFile ? undefined : registry.url,
       };
       const words = flags.map((flag) => flag.replace("$REGISTRY", registry.url));
       await runRt({ args: ["install", ...words], cwd: project.path, env });
-      if (makes) expect(existsSync(project.join(makes))).toBe(true);
-      if (lacks) expect(existsSync(project.join(lacks))).toBe(false);
+      const found = (paths: readonly string[]) => paths.filter((path) => existsSync(project.join(path)));
+      expect(found(makes)).toEqual([...makes]);
+      expect(found(lacks)).toEqual([]);
     });
   }
 });

@@ -51,3 +51,57 @@ effect("tasks.*.retries", "repeats a task that fails", async () => {
 effect("tasks.*.lock", "is part of the plan", async () => {
   expect(await settingsOf('[tasks.a]\nlock = "one"', "a")).toMatchObject({ lock: { value: "one" } });
 });
+
+/** Runs a task that needs the service `s` with these keys. */
+async function useService(keys: string, command: string) {
+  return await run(
+    `[tasks.s]\nservice = true\ncommand = ${JSON.stringify(command)}\n${keys}\n[tasks.a]\ndepends-on = ["s"]`,
+    "a",
+  );
+}
+
+effect("tasks.*.service", "fails when it ends before it is ready", async () => {
+  const { stdout, status } = await useService("", "true");
+  expect([stdout.includes("s: Exited with code 0 before it was ready"), status]).toEqual([true, 1]);
+});
+
+effect("tasks.*.ready.port", "is a port that no other program uses", async () => {
+  using other = Bun.serve({ port: 0, fetch: () => new Response() });
+  const { stdout } = await useService(`ready.port = ${other.port}`, "sleep 1000");
+  expect(stdout).toContain(`s: Port ${other.port} is in use by another program\n`);
+});
+
+effect("tasks.*.ready.log", "is a text in the output", async () => {
+  expect((await useService('ready.log = "up"', "echo up; sleep 1000")).stdout).toContain('s: Ready ("up")\n');
+});
+
+effect("tasks.*.ready.http", "is a URL that no other program answers", async () => {
+  using other = Bun.serve({ port: 0, fetch: () => new Response() });
+  const { stdout } = await useService(`ready.http = "http://localhost:${other.port}/"`, "sleep 1000");
+  expect(stdout).toContain(`s: Another program answers at http://localhost:${other.port}/\n`);
+});
+
+effect("tasks.*.ready.command", "is a program that succeeds", async () => {
+  expect((await useService('ready.command = ["true"]', "sleep 1000")).stdout).toContain(
+    's: Ready ("true")\n',
+  );
+});
+
+effect("tasks.*.ready.timeout", "limits the wait for a service", async () => {
+  const { stdout, status } = await useService('ready.timeout = "1s"', "sleep 1000");
+  expect([stdout.includes("s: Not ready after 1s"), status]).toEqual([true, 124]);
+});
+
+effect("tasks.*.restart", "starts a service again", async () => {
+  const { stderr } = await useService(
+    'restart = "on-failure"\nready.log = "up"',
+    "test -e x || { touch x; exit 3; }; echo up; sleep 1000",
+  );
+  expect(stderr).toContain("warning: s: Exited with code 3; it starts again in 0.5 s\n");
+});
+
+effect("tasks.*.interactive", "prints without a prefix", async () => {
+  expect((await run('[tasks.b]\ninteractive = true\n[tasks.a]\ndepends-on = ["b"]', "a")).stdout).toStartWith(
+    "b\n",
+  );
+});

@@ -32,7 +32,7 @@ const METHODS = {
   NodeRuntime: "enable disable notifyWhenWaitingForDisconnect",
 };
 
-/** The missing methods; docs/guides/debugging.md names each. */
+/** The missing methods; docs/reference/debugger.md names each. */
 const MISSING = [
   "Debugger.restartFrame",
   "Debugger.setReturnValue",
@@ -85,7 +85,7 @@ test("the debugger lacks ten methods of Node.js 20, and the guide names them", a
   );
   expect(all.length).toBe(92);
   expect(all.filter((method) => !offered.has(method))).toEqual(MISSING);
-  const guide = await Bun.file(`${import.meta.dir}/../../docs/guides/debugging.md`).text();
+  const guide = await Bun.file(`${import.meta.dir}/../../docs/reference/debugger.md`).text();
   const named = MISSING.filter(
     (method) => guide.includes(`\`${method}\``) || guide.includes(`\`.${method.replace(/.*\./, "")}\``),
   );

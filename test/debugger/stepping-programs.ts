@@ -6,7 +6,7 @@ export interface SteppingProgram {
   readonly source: string;
   /** Commands of a session; the last one repeats until the program ends. */
   readonly sessions: readonly string[];
-  /** rt's stops in sessions where they differ from Node.js'; docs/guides/debugging.md has the reasons. */
+  /** rt's stops in sessions where they differ from Node.js'; docs/reference/debugger.md has the reasons. */
   readonly differences?: Readonly<Record<string, string>>;
 }
 

@@ -22,7 +22,7 @@ test.each(STEPPING_PROGRAMS)(
     expect(rt).toEqual({ ...node, ...differences });
     // Node.js 18 does not stop in a callback after an await, so it stops as rt does.
     if (Number(nodeVersion().split(".")[0]) < 20) return;
-    // Remove a difference that no longer exists from the table and from docs/guides/debugging.md.
+    // Remove a difference that no longer exists from the table and from docs/reference/debugger.md.
     for (const commands of Object.keys(differences)) expect(rt[commands]).not.toBe(node[commands]);
   },
 );

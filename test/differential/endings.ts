@@ -104,7 +104,12 @@ export const ENDINGS: Readonly<Record<string, readonly string[]>> = {
     "process.on('exit', () => { setTimeout(() => console.log('never'), 0); console.log('exit') }); process.exit(2)",
   ],
   3: ["a script for the engine's shell", "process.exitCode = 3; process.exit()"],
-  4: ['-p "process.exit(4)"', "process.exit(256 + 4)", 'run - with "process.exit(4)"'],
+  4: [
+    '-e "process.exit(4)"',
+    '-p "process.exit(4)"',
+    "process.exit(256 + 4)",
+    'run - with "process.exit(4)"',
+  ],
   5: [
     "-p \"process.exitCode = 5; 'x'\"",
     "process.exit('5' as never)",

@@ -3,85 +3,46 @@ import { compareAll, type Fixture } from "./compare.ts";
 
 const ONE_WAY = "this is already the engine";
 
-const SNIPPETS: readonly string[] = [
-  "1 + 1",
+/** Code with an effect that a test can see: output, an error, an exit code, a module that it evaluates. */
+const PROGRAMS: readonly string[] = [
   "console.log(1)",
-  "const x: number = 2; x * 2",
-  "'a' + 1",
-  "({ a: 1, b: [1, 2, { c: { d: 1 } }] })",
-  "[1, 2, 3].map((n) => n * 2)",
-  "undefined",
-  "null",
-  "new Map([[1, { a: 2 }]])",
-  "Symbol('s')",
-  "1n << 70n",
-  "new Error('shown').message",
-  "await Promise.resolve(5)",
-  "Promise.resolve(6)",
-  "await Bun.sleep(1); 7",
-  "import fs from 'node:fs'; typeof fs.readFileSync",
-  "import { basename } from 'path'; console.log(basename('/a/b'))",
-  "require('path').basename('/a/b')",
-  "const { join } = require('node:path'); join('a', 'b')",
-  "typeof require + typeof module + typeof exports + typeof __filename + typeof __dirname",
+  "import { basename } from 'path'; console.log(basename('/a/b'), await Bun.sleep(1)); 7",
   "module.exports = 5",
-  "exports.a = 1; exports",
-  "require.main === module",
-  "import.meta.main",
-  "[import.meta.path, import.meta.dir, import.meta.file, import.meta.url]",
-  "process.argv.slice(1)",
-  "process.execArgv",
-  "JSON.stringify([process.argv.length, Bun.main])",
-  "[__filename, __dirname]",
-  "this === globalThis",
-  "typeof Bun.version",
   "<a b={1}>x</a>",
-  "enum E { A, B } E.B",
-  "interface I { a: number } const i: I = { a: 1 }; i",
-  "if (true) { 8 } else { 9 }",
-  "for (let i = 0; i < 3; i++) i",
-  "let a = 1; a++; a",
-  "function f() { return 3 } f()",
-  "class A { x = 1 } new A()",
-  "var v = 3",
-  "'use strict'; this",
-  "label: { break label }",
+  "enum E { A, B } label: { break label } using d = { [Symbol.dispose]() { console.log('d', E.B) } }; 1",
   "throw new Error('thrown')",
   "throw 'text'",
   "Promise.reject(new Error('rejected'))",
   "process.exit(4)",
   "process.exitCode = 5; 'x'",
-  "setTimeout(() => console.log('later'), 1); 'now'",
-  "process.on('exit', (c) => console.log('exit', c)); 1",
+  "setTimeout(() => console.log('later'), 1); process.on('exit', (c) => console.log('exit', c)); 'now'",
   "const = 1",
   "const a = 1; const a = 2",
   "undefinedName",
   "import './missing.ts'",
-  "import './here.ts'; 'after'",
+  "import './here.ts'; import pkg from './data.json'; pkg.k",
   "(await import('./here.ts')).value",
   "require('./here.ts').value",
-  "import pkg from './data.json'; pkg.k",
-  "export const a = 1",
-  "export default 5",
-  "// only a comment",
-  "  ",
-  "console.log(`multi\nline`)",
-  "'\\u00e9 é 日本 🙂'",
-  "process.env.X_DOT",
-  "process.stdin.isTTY",
-  "globalThis.x = 1; x",
-  "eval('1 + 1')",
-  "new Function('return 9')()",
-  "async () => {}",
-  "(async () => { await 1; return 'done' })()",
+  "export const a = 1; export default 5",
+  "  // only a comment",
   "const w = new Worker('data:text/javascript,postMessage(1)'); w.onmessage = () => { console.log('m'); w.terminate() }",
-  "new Error('x').stack.split('\\n').length > 0",
-  "console.log(new Error('x').stack)",
-  "using d = { [Symbol.dispose]() { console.log('d') } }; 1",
-  "import.meta.resolve('./here.ts')",
-  "require.resolve('./here.ts')",
-  "Bun.resolveSync('./here.ts', '.')",
-  "process.cwd() === import.meta.dir",
+  "console.log(new Error('x').stack, `multi\nline`)",
+];
+
+/** Code of which only the value is seen, so `run -` prints nothing of it. The engine prints each kind of value. */
+const VALUES: readonly string[] = [
+  "undefined",
+  "'\\u00e9 é 日本 🙂'",
+  "Promise.resolve({ a: await 1, b: [1, 2, { c: { d: 1 } }] })",
+  "interface I { a: number } const i: I = { a: 1 }; if (i.a) { [i, new Map([[1, { a: 2 }]]), Symbol('s'), 1n << 70n, null] }",
+  "class A { x = 1 } new A()",
+  "[process.argv.slice(1), process.execArgv, process.argv.length, Bun.main, process.env.X_DOT, process.stdin.isTTY]",
+  "[this === globalThis, typeof require + typeof module + typeof exports + typeof __filename, eval('1 + 1'), typeof Bun.version]",
+  "'use strict'; globalThis.x = this === globalThis; [x, new Function('return 9')(), async () => {}]",
+  "exports.a = 1; [exports, require.main === module, __filename, __dirname, require('path').basename('/a/b'), require.resolve('./here.ts')]",
+  "import fs from 'node:fs'; [typeof fs.readFileSync, import.meta.main, import.meta.path, import.meta.dir, import.meta.file, import.meta.url]",
+  "[import.meta.resolve('./here.ts'), Bun.resolveSync('./here.ts', '.'), process.cwd() === import.meta.dir]",
+  "const { join } = require('node:path'); join('a', 'b')",
 ];
 
 const FILES = {
@@ -90,20 +51,34 @@ const FILES = {
   ".env": "X_DOT=dot",
 };
 
+const evaluate = (option: string, code: string): Fixture => ({
+  name: `${option} ${JSON.stringify(code)}`,
+  files: FILES,
+  args: [option, code],
+  oneMode: ONE_WAY,
+});
+const pipe = (code: string): Fixture => ({
+  name: `run - with ${JSON.stringify(code)}`,
+  files: FILES,
+  args: ["run", "-", "x"],
+  stdin: code,
+  oneMode: ONE_WAY,
+});
+
 /** -e and -p differ only in printing, so only some snippets run with -e. */
-const snippets = SNIPPETS.flatMap((code, index): Fixture[] => [
-  ...(index % 8 === 1
-    ? [{ name: `-e ${JSON.stringify(code)}`, files: FILES, args: ["-e", code], oneMode: ONE_WAY }]
-    : []),
-  { name: `-p ${JSON.stringify(code)}`, files: FILES, args: ["-p", code], oneMode: ONE_WAY },
-  {
-    name: `run - with ${JSON.stringify(code)}`,
-    files: FILES,
-    args: ["run", "-", "x"],
-    stdin: code,
-    oneMode: ONE_WAY,
-  },
-]);
+const UNPRINTED = [
+  "console.log(1)",
+  "module.exports = 5",
+  "process.exit(4)",
+  "const = 1",
+  "(await import('./here.ts')).value",
+];
+
+const snippets: readonly Fixture[] = [
+  ...[...PROGRAMS, ...VALUES].map((code) => evaluate("-p", code)),
+  ...UNPRINTED.map((code) => evaluate("-e", code)),
+  ...PROGRAMS.map(pipe),
+];
 
 const FORMS: readonly Fixture[] = [
   ["-e", "console.log(process.argv.slice(1))", "a", "-b", "--", "c"],
@@ -131,6 +106,24 @@ const FORMS: readonly Fixture[] = [
 }));
 
 const PIPED: readonly Fixture[] = [
+  {
+    ...pipe(
+      "console.log([import.meta.path, import.meta.dir, import.meta.file, import.meta.url, import.meta.main]);" +
+        "console.log(import.meta.resolve('./here.ts'), Bun.resolveSync('./here.ts', '.'), process.cwd() === import.meta.dir);" +
+        "console.log(process.argv.slice(1), process.execArgv, process.argv.length, Bun.main, process.stdin.isTTY);" +
+        "console.log(process.env.X_DOT, this === globalThis, typeof this, typeof require, typeof module, '\\u00e9 é 日本 🙂');" +
+        "await 0; const f = (n: number) => n; enum E { A } console.log(f(E.A), eval('1 + 1'), new Function('return 9')());",
+    ),
+    name: "run - : what an ES module has",
+  },
+  {
+    ...pipe(
+      "console.log([__filename, __dirname, this === globalThis, this === exports, require.main === module]);" +
+        "console.log(typeof require, typeof module, typeof exports, require.resolve('./here.ts'));" +
+        "const { join } = require('node:path'); var v = join('a', 'b'); console.log(v, globalThis.v, process.argv.slice(1))",
+    ),
+    name: "run - : what a CommonJS module has",
+  },
   {
     name: "run - : arguments",
     args: ["run", "-", "a", "--", "-b"],

@@ -76,7 +76,7 @@ export async function createMachines(options: MachinesOptions): Promise<Machines
   for (let at = 0; at < count; at++) {
     const project = await createProject();
     const checkout = Object.entries(files).map(([path, content]) => [`checkout/${path}`, content]);
-    await project.write(Object.fromEntries(checkout));
+    await project.write({ ...Object.fromEntries(checkout), "tmp/.keep": "" });
     projects.push(project);
   }
   const all = projects.map((project, at): Machine => {
@@ -93,6 +93,8 @@ export async function createMachines(options: MachinesOptions): Promise<Machines
             ...variablesFor(served),
             // The path is part of the dependencies, so it must be equal although each machine has its own cache.
             XDG_CACHE_HOME: "/proc/self/cwd/.cache",
+            // The runner of the tests sets another, which contains the checkouts.
+            TMPDIR: project.join("tmp"),
             RAN: folder.join("ran.txt"),
             GATES: folder.join("gates"),
             ...env,

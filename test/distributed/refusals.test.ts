@@ -49,7 +49,7 @@ test.each<[words: string[], stderr: string, config?: string]>([
   ),
   [
     share,
-    "error: --share needs [run.cache] and [cache.remote], which transfer outputs between machines\n" +
+    "error: --share needs cached scripts and [cache.remote], which transfer outputs between machines\n" +
       'hint: add to [cache.remote] of rtfig.toml: url = "https://cache.example.com"\nhint: rt help ci\n',
     "[run.cache]\nt = true\n",
   ],
@@ -194,7 +194,7 @@ test("--share runs all scripts on each machine, without Redis, when none of them
     const args = ["run", "--filter", "*", ...share, `--share-name=${name}`, "t"];
     const { stderr, status } = await runRt({ args, cwd: project.path, env });
     expect(stderr).toStartWith(
-      "warning: These scripts are not shared, so each machine runs them: a t (not in [run.cache]), b t (shared = false)\n",
+      "warning: These scripts are not shared, so each machine runs them: a t (not cached), b t (shared = false)\n",
     );
     expect(status).toBe(3);
   }
@@ -206,7 +206,7 @@ test.skipIf(!CAN_TRACE)("scripts that cannot be shared run on each machine, with
   const config = '"b#t" = { trace = false, outputs = ["out.txt"], env = ["RAN"] }';
   await using machines = await createMachines({ count: 2, packages, config });
   const plan = (await machines.all[0]!.start(["--dry-run"]).result).stdout;
-  expect(plan).toStartWith("a t\n  on each machine: not in [run.cache]\n");
+  expect(plan).toStartWith("a t\n  on each machine: not cached\n");
   expect(plan).toContain("\nb t (after a t)\n  cache miss: no earlier run; ");
   const { stdout } = await machines.all[0]!.start(["--dry-run=json"]).result;
   expect(JSON.parse(stdout).tasks.map(({ shared }: { shared: boolean }) => shared)).toEqual([false, true]);
@@ -215,7 +215,7 @@ test.skipIf(!CAN_TRACE)("scripts that cannot be shared run on each machine, with
     const { status, stderr } = await machine.start(["--report=run.html"]).result;
     expect(status).toBe(0);
     expect(stderr).toContain(
-      "warning: These scripts are not shared, so each machine runs them: a t (not in [run.cache])\n",
+      "warning: These scripts are not shared, so each machine runs them: a t (not cached)\n",
     );
     const page = await Bun.file(`${machine.path}/run.html`).text();
     expect(page.match(/"machine":"m\d"/g)).toEqual([`"machine":"${machine.name}"`, '"machine":"m1"']);

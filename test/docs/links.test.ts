@@ -52,6 +52,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--log-order": "turbo",
   "--output-logs": "turbo",
   "--raw": "concurrently",
+  "--tui": "nx",
   "--reporter": "pnpm",
   "--bundle": "esbuild",
   "--changed": "npm run mutants",

@@ -1,10 +1,10 @@
 // Finds the samples of a page: its fenced blocks. The info string selects how samples.test.ts checks them:
 //
-//   ts, js         a whole file, run in the page's folder; the `text` block after it is its output
-//   sh             run by bash in the page's folder; without a `text` block it prints nothing
-//   json, toml, yaml, html    parsed, rtfig.toml with rt's parser
-//   file=<path>    the block is that file of the page's folder, for the blocks after it; it runs if it has an output
-//   not-run="..."  it cannot run in a test, for this reason; samples.test.ts lists all
+// - ts, js: a whole file, run in the page's folder; the `text` block after it is its output.
+// - sh: run by bash in the page's folder; without a `text` block it prints nothing.
+// - json, toml, yaml, html: parsed, rtfig.toml with rt's parser.
+// - file=<path>: the block is that file of the page's folder, for the blocks after it. It runs if it has an output.
+// - not-run="...": it cannot run in a test, for this reason; samples.test.ts lists all.
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
 

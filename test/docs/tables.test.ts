@@ -27,8 +27,8 @@ test("docs/guides/csrf.md names every algorithm and encoding", async () => {
     expect(page).toContain(`\`"${name}"\``);
 });
 
-test("docs/guides/secrets.md has the meaning of each error code from the source's table", async () => {
-  const page = await readPage("docs/guides/secrets.md");
+test("docs/reference/secrets.md has the meaning of each error code from the source's table", async () => {
+  const page = await readPage("docs/reference/secrets.md");
   const rows = [...page.matchAll(/^\| `ERR_SECRETS_(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [
     code,
     text,

@@ -85,7 +85,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     [-25295, "ERR_SECRETS_UNAVAILABLE", /backup/],
     [-25307, "ERR_SECRETS_UNAVAILABLE", /security default-keychain/],
     [-25302, "ERR_SECRETS_TOO_LARGE", /shorter/],
-    [-34, "ERR_SECRETS_PLATFORM", /make room/],
+    [-34, "ERR_SECRETS_PLATFORM", /free some space/],
     [-50, "ERR_SECRETS_PLATFORM", /The stand-in's words for -50/],
     [-2147416032, "ERR_SECRETS_PLATFORM", /The stand-in's words for -2147416032/],
   ];

@@ -53,7 +53,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     const { stderr, status } = await rt(["secrets", "get", "a", "b"], { on: locked });
     expect({ stderr, status }).toEqual({
       stderr:
-        "error: The keychain is locked or has to ask, and no dialog can be shown\n" +
+        "error: The keychain is locked or needs a confirmation, and cannot show a dialog\n" +
         "hint: run `security unlock-keychain` first, or use a session on the Mac's own screen\n",
       status: 2,
     });
@@ -146,6 +146,9 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect((await rt(["secrets", "get", "contended", "me"])).stdout).toMatch(/^[ab]24$/);
   });
 
+  /** Descriptors of three further threads: rt adds a thread where no operation ends for 100 ms, as on a busy machine. */
+  const THREADS = 6;
+
   test("thousands of operations leave no file descriptor open", async () => {
     await project.write({
       "growth.ts": `import { secrets } from "rt"; import { readdirSync } from "node:fs";
@@ -156,9 +159,9 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
         };
         const before = await round(500);
         const after = await round(3000);
-        console.log(after - before);`,
+        console.log(after - before <= ${THREADS} || after - before);`,
     });
-    expect(await rt(["growth.ts"])).toEqual(output("0\n"));
+    expect(await rt(["growth.ts"])).toEqual(output("true\n"));
   }, 120_000);
 
   // The fake framework never clears released memory, so the scan finds any value that was not erased.
@@ -231,7 +234,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
       expect(ready).toBe(true);
       expect(checks.map((each) => each.status)).toEqual(["ok", "warning", "warning"]);
       expect(checks[1]!.remedy).toContain("Always Allow");
-      expect(checks[2]!.found).toBe("com.example.rt, signed by nobody (ad hoc)");
+      expect(checks[2]!.found).toBe("com.example.rt, signed ad hoc, without an identity");
     });
   });
 });

@@ -37,8 +37,9 @@ export interface TreeCopy extends AsyncDisposable {
   change(mutant: Placed): Promise<AsyncDisposable>;
 }
 
-export async function copyTree(): Promise<TreeCopy> {
-  const path = await mkdtemp(join(tmpdir(), "rt-mutant-"));
+/** Copies the files of this repository, without a program. The copy is removed at exit. @returns its path */
+export async function copySources(prefix: string): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), prefix));
   process.on("exit", () => rmSync(path, { recursive: true, force: true }));
   await chmod(path, 0o755); // some tests run as another user
   const names = readdirSync(REPOSITORY).filter((name) => !LEFT_OUT.includes(name));
@@ -47,6 +48,11 @@ export async function copyTree(): Promise<TreeCopy> {
     symlink(join(REPOSITORY, TOOLCHAIN), join(path, TOOLCHAIN)),
     mkdir(join(path, "dist")),
   ]);
+  return path;
+}
+
+export async function copyTree(): Promise<TreeCopy> {
+  const path = await copySources("rt-mutant-");
   const program = join(path, "dist", FILE);
   const unchanged = `${program}.unchanged`;
   await build(path);

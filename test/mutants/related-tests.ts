@@ -7,8 +7,7 @@ import { REPOSITORY } from "../support/rt.ts";
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "platform/files": ["posix", "cache", "runner"],
   "platform/native": ["posix", "cache/tracing", "runner"],
-  "platform/native/linux/interposer": ["cache/interposer"],
-  "platform/native/linux/recorder": ["cache/tracing", "cache/interposer"],
+  "platform/native/linux/recorder": ["cache/tracing"],
   "platform/processes": ["posix", "runner", "tasks"],
   "platform/secrets": ["secrets"],
   "platform/secrets/macos": ["macos"],

@@ -1,40 +1,69 @@
-// Invalid values of options and keys of rtfig.toml, over the whole tables.
+// Invalid values of options and keys of rtfig.toml. The whole tables are parsed in this process. A few rows start rt, which shows
+// that nothing runs.
 import { describe, expect, test } from "bun:test";
 import { KEYS } from "../../src/config/keys.ts";
-import { OPTIONS } from "../../src/options/options.ts";
+import { parseConfig } from "../../src/config/rtfig.ts";
+import { type Option, OPTIONS } from "../../src/options/options.ts";
+import { parseCommandLine, UsageError } from "../../src/options/parse.ts";
 import { LOADERS } from "../../src/options/values.ts";
+import { UserError } from "../../src/user-error.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { runIn } from "./prove.ts";
 
 const FILES = { "package.json": { scripts: { s: "echo ran" } }, "a.ts": 'console.log("ran")' };
 
-describe.concurrent("empty values", () => {
-  for (const { name, value } of OPTIONS) {
-    if (!value || value.kind === "optional" || value.isCode) continue;
-    test(`an empty value of --${name} is an error, and nothing runs`, async () => {
-      for (const words of [[`--${name}=`], [`--${name}`, ""]]) {
-        const { stdout, stderr, status } = await runIn(FILES, [...words, "a.ts"]);
-        expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
-        expect(stderr).toBe(`error: --${name} needs a value\nhint: write it as --${name}=<${value.hint}>\n`);
-      }
+/** Returns the error message and hint of a command line or an rtfig.toml. */
+function failureOf(parse: () => unknown): unknown {
+  try {
+    parse();
+  } catch (error) {
+    if (error instanceof UsageError || error instanceof UserError) return [error.message, error.hint];
+    throw error;
+  }
+  throw new Error("was accepted");
+}
+
+const needsValue = OPTIONS.filter(({ value }) => value && value.kind !== "optional" && !value.isCode);
+const formsOf = (name: string) => [[`--${name}=`], [`--${name}`, ""]];
+const messageOf = ({ name, value }: Option) =>
+  [`--${name} needs a value`, `write it as --${name}=<${value!.hint}>`] as const;
+
+describe("empty values", () => {
+  test("an empty value of every option that needs one is an error", () => {
+    for (const option of needsValue)
+      for (const words of formsOf(option.name))
+        expect(failureOf(() => parseCommandLine([...words, "a.ts"], OPTIONS))).toEqual([
+          ...messageOf(option),
+        ]);
+  });
+
+  // One option for each part that acts on options.
+  for (const part of ["engine", "runner", "both"] as const) {
+    const option = needsValue.find(({ by }) => by === part)!;
+    test(`an empty value of --${option.name} is an error, and nothing runs`, async () => {
+      const [error, hint] = messageOf(option);
+      const expected = { stdout: "", stderr: `error: ${error}\nhint: ${hint}\n`, status: 1 };
+      for (const words of formsOf(option.name))
+        expect(await runIn(FILES, [...words, "a.ts"])).toEqual(expected);
     });
   }
 
-  for (const { name, as, kinds, choices } of KEYS) {
-    if (typeof as !== "string" || choices || !kinds.some((kind) => kind.startsWith("string"))) continue;
-    test(`an empty value of the key ${name} is an error with its line, and nothing runs`, async () => {
+  test("an empty value of every key with such an option is an error with its line", () => {
+    for (const { name, as, kinds, choices } of KEYS) {
+      if (typeof as !== "string" || choices || !kinds.some((kind) => kind.startsWith("string"))) continue;
       const [section, key] = [name.split(".").slice(0, -1).join("."), name.split(".").at(-1)!];
       const line = `${key === "*" ? "A" : key} = ""`;
       const config = section === "" ? `\n${line}\n` : `[${section}]\n${line}\n`;
-      const { stdout, stderr, status } = await runIn({ ...FILES, "rtfig.toml": config }, ["a.ts"]);
-      expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
-      expect(stderr).toMatch(/^error: rtfig\.toml:2: \S+ needs .+\nhint: .+\n$/);
-    });
-  }
+      expect(failureOf(() => parseConfig(config, "rtfig.toml"))).toEqual([
+        expect.stringMatching(/^rtfig\.toml:2: \S+ needs ./),
+        expect.stringMatching(/./),
+      ]);
+    }
+  });
 });
 
-describe.concurrent("an invalid value in rtfig.toml", () => {
+describe("an invalid value in rtfig.toml", () => {
   const cases = [
     [
       '[define]\n"1a" = "2"',
@@ -57,13 +86,20 @@ describe.concurrent("an invalid value in rtfig.toml", () => {
       'rtfig.toml:2: loader.c needs an extension that begins with a dot, not "c"',
       'for example ".svg" = "text"',
     ],
+  ] as const;
+  test("an invalid value in rtfig.toml is an error with its line and an example", () => {
+    for (const [config, error, hint] of cases)
+      expect(failureOf(() => parseConfig(config, "rtfig.toml"))).toEqual([error, hint]);
+  });
+
+  for (const [config, error, hint] of [
+    cases[0],
     [
       '\npreload = ["./gone.ts"]',
       'rtfig.toml:2: preload: Module not found "./gone.ts"',
       "its path is relative to the working directory",
     ],
-  ] as const;
-  for (const [config, error, hint] of cases)
+  ] as const)
     test(`${config.replaceAll("\n", " ")} is an error with its line, and nothing runs`, async () => {
       for (const args of [["a.ts"], ["-p", "1"]])
         expect(await runIn({ ...FILES, "rtfig.toml": config }, args)).toEqual({
@@ -82,11 +118,11 @@ test("a definition that is not JSON is reported without its value, which may be 
 
 test("the engine accepts every loader of the table, and has no other", async () => {
   await using project = await createProject({ "a.js": 'console.log("ran")' });
-  const start = async (loader: string) =>
-    await runRt({ program: [process.execPath], args: [`--loader=.x:${loader}`, "a.js"], cwd: project.path });
-  for (const loader of LOADERS)
-    expect({ loader, ...(await start(loader)) }).toMatchObject({ loader, status: 0 });
-  const { stderr } = await start("none");
+  const start = async (...words: string[]) =>
+    await runRt({ program: [process.execPath], args: [...words, "a.js"], cwd: project.path });
+  const all = LOADERS.map((loader) => `--loader=.x${loader}:${loader}`);
+  expect(await start(...all)).toEqual({ stdout: "ran\n", stderr: "", status: 0 });
+  const { stderr } = await start("--loader=.x:none");
   const named = [...stderr.matchAll(/^- +(\w+)$/gm)].map(([, loader]) => loader!);
   expect(named.length).toBeGreaterThan(15);
   // The engine names it, but rejects it.

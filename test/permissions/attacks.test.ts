@@ -3,15 +3,18 @@
 //
 // Non-obvious: all attempts of one side are made by one process, because starts take longer than attempts.
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { project } from "./attacks/project.ts";
 import { createProject, type Project } from "../support/project.ts";
 import type { Result } from "../support/output.ts";
 import { runRt } from "../support/rt.ts";
 
 const SECRET = "secret of the user";
-const ATTACK = readFileSync(join(import.meta.dir, "attack-program.ts"), "utf8");
+const PROGRAM = join(import.meta.dir, "attacks");
+
+const COMMAND = "rt ./attacks/program.ts";
 
 const FILES = {
   "home/.npmrc": SECRET,
@@ -21,6 +24,19 @@ const FILES = {
   "home/.git-credentials": SECRET,
   "home/.local/share/keyrings/login.keyring": SECRET,
   "home/.cargo/credentials.toml": SECRET,
+  "home/.docker/config.json": SECRET,
+  "home/.kube/config": SECRET,
+  "home/.config/gcloud/application_default_credentials.json": SECRET,
+  "home/.config/google-chrome/Default/Login Data": SECRET,
+  "home/.ethereum/keystore/key": SECRET,
+  "home/.bash_history": SECRET,
+  "home/.gnupg/key": SECRET,
+  "home/.netrc": SECRET,
+  "home/.ssh/authorized_keys": "own\n",
+  "home/.gitconfig": "own\n",
+  "home/.local/bin/tool": "own\n",
+  "home/.npm/_cacache/content": "own\n",
+  "home/.exchanged/file": "own\n",
   "home/.movable": SECRET,
   "home/.removable": SECRET,
   "home/.bashrc": "own\n",
@@ -29,15 +45,32 @@ const FILES = {
   "temporary.txt": SECRET,
   "project/package.json": { name: "root", private: true, workspaces: ["packages/*"] },
   "project/.env": SECRET,
+  "project/rtfig.toml": '[tasks.strict.permissions]\nwrite = ["out/**"]\n',
+  "project/.git/config": "own\n",
+  "project/.git/hooks/sample": "own\n",
+  "project/.vscode/tasks.json": "own\n",
+  "project/.github/workflows/test.yml": "own\n",
+  "project/node_modules/dependency/index.js": "own\n",
   "project/packages/b/package.json": { name: "b" },
   "project/packages/b/.env": SECRET,
   "project/packages/b/.env.local": SECRET,
-  "project/packages/a/package.json": { name: "a", scripts: { attack: "rt ./attack-program.ts" } },
-  "project/packages/a/attack-program.ts": ATTACK,
+  "project/packages/a/package.json": { name: "a", scripts: { attack: COMMAND, strict: COMMAND } },
+  "project/packages/a/source.ts": "own\n",
+  "project/packages/a/out/kept": "",
+  ...Object.fromEntries(
+    readdirSync(PROGRAM).map((name) => [
+      `project/packages/a/attacks/${name}`,
+      readFileSync(join(PROGRAM, name), "utf8"),
+    ]),
+  ),
 };
+
+/** The field of /proc/PID/stat with the address of the environment. */
+const ENVIRONMENT_FIELD = 49;
 
 /** An attempt does not work on a system without what it needs, whatever the permissions are. */
 const OPTIONAL = [
+  "connects to a resolver of this host",
   "connects to an address beyond loopback",
   "connects to a mapped address",
   "connects by TCP fast open",
@@ -51,87 +84,142 @@ const OPTIONAL = [
   "copies a descriptor of another process",
   "opens the memory of another process",
   "opens a message queue of other processes",
+  "reads the memory of another process",
+  "writes the memory of another process",
+  "compares the kernel's objects with another process",
+  "connects by IPv6 beyond loopback",
+  "sends UDP by IPv6",
+  "opens a raw socket",
+  "opens a socket of network devices",
+  "opens a socket to the machine's host",
+  "listens to the kernel's events of devices",
+  "opens a socket of SCTP",
+  "handles its own page faults",
+  "measures the machine with perf",
+  "loads a program into the kernel",
+  "adds a key to the user's keyring",
+  "puts input into the terminal",
+  "makes a network namespace",
+  "becomes another user",
+  "makes a device",
+  "changes its root folder",
 ];
 
 interface Side {
   readonly results: Readonly<Record<string, string>>;
   readonly rt: Result;
-  readonly hasLeftProcess: boolean;
+  /** How many processes still ran after the end of the task. */
+  readonly leftProcesses: number;
 }
 
-async function attack(options: readonly string[]): Promise<Side> {
+/** Listens at the port of DNS; returns undefined if the user has no right to. */
+function listenAsResolver(socket: Parameters<typeof Bun.listen>[0]["socket"]) {
+  try {
+    return Bun.listen({ hostname: "127.53.0.1", port: 53, socket });
+  } catch {
+    return undefined;
+  }
+}
+
+async function attack(...words: readonly string[]): Promise<Side> {
   await using place: Project = await createProject(FILES);
   mkdirSync(place.join("services"));
   // The client ends the connection.
   const listen = { data() {}, open: (socket: { write(text: string): void }) => socket.write(SECRET) };
-  const abstract = `rt-test-${process.pid}-${options.length}`;
-  const servers = ["bus", "docker.sock", "agent.sock"].map((name) =>
+  const abstract = `rt-test-${process.pid}-${words.join("-")}`;
+  const servers = ["bus", "docker.sock", "agent.sock", "movable.sock"].map((name) =>
     Bun.listen({ unix: place.join("services", name), socket: listen }),
   );
   servers.push(Bun.listen({ unix: `\0${abstract}`, socket: listen }));
-  const server = Bun.listen({ hostname: "0.0.0.0", port: 0, socket: listen });
-  const victim = Bun.spawn(["sleep", "600"], { env: { SECRET }, stdio: ["ignore", "pipe", "ignore"] });
+  const server = Bun.listen({ hostname: "::", port: 0, socket: listen });
+  const resolver = listenAsResolver(listen);
+  mkdirSync(place.join("project/packages/a/node_modules"));
+  symlinkSync(place.join("home/.gnupg"), place.join("project/packages/a/node_modules/.bin"));
+  const secretFile = openSync(place.join("other/private.txt"), "r");
+  const victim = Bun.spawn(["sleep", "600"], {
+    env: { SECRET },
+    stdio: ["ignore", "pipe", "ignore", secretFile],
+  });
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const packageDirectory = place.join("project/packages/a");
-  const results = join(packageDirectory, "results.json");
+  const results = join(packageDirectory, "out/results.json");
   const surroundings = {
     home: place.join("home"),
     other: place.join("other"),
     services: place.join("services"),
     abstract,
     victim: victim.pid,
+    place: Number(readFileSync(`/proc/${victim.pid}/stat`, "utf8").split(" ")[ENVIRONMENT_FIELD]),
+    opened: 3,
     address: addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "",
+    address6:
+      addresses.find(({ family, internal, scopeid }) => family === "IPv6" && !internal && !scopeid)
+        ?.address ?? "",
     port: server.port,
+    resolver: resolver?.hostname ?? "",
     results,
   };
   await Bun.write(join(packageDirectory, "surroundings.json"), JSON.stringify(surroundings));
   try {
     const rt = await runRt({
-      args: ["run", ...options, "attack"],
+      args: ["run", ...words],
       cwd: packageDirectory,
       env: {
         HOME: place.join("home"),
         GITHUB_TOKEN: SECRET,
+        NPM_TOKEN: SECRET,
         SSH_AUTH_SOCK: place.join("services/agent.sock"),
       },
     });
-    const left = join(packageDirectory, "left-process");
-    const pid = existsSync(left) ? readFileSync(left, "utf8") : "";
-    const hasLeftProcess = pid !== "" && existsSync(`/proc/${pid}`);
-    if (hasLeftProcess) process.kill(Number(pid), "SIGKILL");
+    const left = ["left-process", "left-daemon"]
+      .map((name) => join(packageDirectory, "out", name))
+      .flatMap((file) => (existsSync(file) ? [Number(readFileSync(file, "utf8"))] : []))
+      .filter((pid) => existsSync(`/proc/${pid}`));
+    for (const pid of left) process.kill(pid, "SIGKILL");
     return {
       results: existsSync(results) ? (JSON.parse(readFileSync(results, "utf8")) as Side["results"]) : {},
       rt,
-      hasLeftProcess,
+      leftProcesses: left.length,
     };
   } finally {
-    for (const each of [...servers, server]) each.stop(true);
+    for (const each of [...servers, server, resolver]) each?.stop(true);
     victim.kill();
+    closeSync(secretFile);
   }
 }
 
-let [open, restricted]: Side[] = [];
+let [open, restricted, strict]: Side[] = [];
 
 beforeAll(async () => {
-  open = await attack(["--no-permissions"]);
-  restricted = await attack(["--permissions"]);
-});
+  open = await attack("--no-permissions", "attack");
+  restricted = await attack("--permissions", "attack");
+  strict = await attack("strict");
+}, 120_000);
 
 const namesWith = (side: Side, result: string) =>
   Object.keys(side.results).filter((name) => side.results[name] === result);
+
+/** They start processes, which end with the task. */
+const STARTS = ["leaves a process running", "leaves a daemon running"];
 
 test("every attempt works without permissions", () => {
   const failed = Object.entries(open!.results).filter(
     ([name, result]) => result !== "worked" && !OPTIONAL.includes(name),
   );
-  expect([failed, open!.hasLeftProcess]).toEqual([[], true]);
-  expect(Object.keys(open!.results).length).toBeGreaterThan(50);
+  expect([failed, open!.leftProcesses]).toEqual([[], 2]);
+  expect(Object.keys(open!.results).length).toBeGreaterThan(100);
 });
 
-test("no attempt works with the default permissions", () => {
+test("no attempt works with the default permissions, except on the project itself", () => {
   expect(Object.keys(restricted!.results)).toEqual(Object.keys(open!.results));
-  expect(namesWith(restricted!, "worked")).toEqual(["leaves a process running"]);
-  expect(restricted!.hasLeftProcess).toBe(false);
+  const worked = namesWith(restricted!, "worked");
+  expect(worked.filter((name) => !(name in project))).toEqual(STARTS);
+  expect(restricted!.leftProcesses).toBe(0);
+});
+
+test("no attempt works if write names a folder", () => {
+  expect(Object.keys(strict!.results)).toEqual(Object.keys(open!.results));
+  expect([namesWith(strict!, "worked"), strict!.leftProcesses]).toEqual([STARTS, 0]);
 });
 
 test("rt names each refused connection once, although the script succeeds", () => {

@@ -4,12 +4,20 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSyn
 import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { supportOfLinux } from "../../platform/permissions/linux/support.ts";
+import { checkSupport } from "../../src/permissions/support-check.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
 import { cleanEnvironment, expectRt, REPOSITORY, runRt } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
 import { AS_OTHER_USER } from "../support/users.ts";
+
+const sandbox = join(
+  REPOSITORY,
+  "platform/native/linux/compiled",
+  process.arch === "arm64" ? "arm64" : "x64",
+  "sandbox.bin",
+);
 
 const manifest = (scripts: Readonly<Record<string, string>>, more: object = {}): Files => ({
   "package.json": { name: "shop", scripts, ...more },
@@ -30,10 +38,28 @@ describe("table", () => {
       "did you mean tasks.t.permissions.write?",
     ],
     [
-      "a host that cannot be enforced is an error",
-      '[tasks.t.permissions]\nhosts = ["api.acme.com:443"]\n',
-      'rtfig.toml:2: tasks.t.permissions.hosts has "api.acme.com:443", which is not supported yet',
-      'use "localhost:*", or "*" for all hosts',
+      "a host without a port is an error",
+      '[tasks.t.permissions]\nhosts = ["https://api.acme.com/v1"]\n',
+      'rtfig.toml:2: tasks.t.permissions.hosts has "https://api.acme.com/v1", which has no port',
+      'write it as in "api.acme.com:443"',
+    ],
+    [
+      "a host with a wildcard for a top-level domain is an error",
+      '[tasks.t.permissions]\nhosts = ["*.com:443"]\n',
+      'rtfig.toml:2: tasks.t.permissions.hosts has "*.com:443", which is too wide',
+      'name a domain, as in "*.example.com:443", or "*" for all hosts',
+    ],
+    [
+      "a number that resolvers read as an address is no host",
+      '[tasks.t.permissions]\nhosts = ["2130706433:80"]\n',
+      'rtfig.toml:2: tasks.t.permissions.hosts has "2130706433:80", which is not a host',
+      'for example "api.example.com:443", "*.example.com:443" or "192.0.2.1:443"',
+    ],
+    [
+      "the port of DNS is an error",
+      '[tasks.t.permissions]\nhosts = ["192.0.2.1:53"]\n',
+      'rtfig.toml:2: tasks.t.permissions.hosts has "192.0.2.1:53", which has the port of DNS',
+      "remove it: rt resolves the names of permitted hosts",
     ],
     [
       "a glob of files is an error",
@@ -64,12 +90,20 @@ describe("table", () => {
       });
     });
 
-  test("--permissions is an error for a file", async () => {
+  test("--locked needs permissions, and cannot be used with --no-permissions or --learn", async () => {
+    const files = manifest({ t: "echo" });
+    const other = { "--no-permissions": "--no-permissions", "--learn": "--learn" };
+    for (const [option, name] of Object.entries(other))
+      await expectRt({
+        files,
+        args: ["run", "--locked", option, "t"],
+        stderr: `error: --locked cannot be used with ${name}\nhint: remove one of them\n`,
+        status: 1,
+      });
     await expectRt({
-      files: { ...manifest({ t: "echo" }), "x.ts": "console.log(1)" },
-      args: ["run", "--permissions", "./x.ts"],
-      stderr:
-        "error: --permissions works with package.json scripts and tasks only\nhint: write a script in package.json for it, as in: rt run --permissions build\n",
+      files,
+      args: ["run", "--locked", "t"],
+      stderr: "error: --locked needs permissions, and no task has them\nhint: add --permissions\n",
       status: 1,
     });
   });
@@ -162,6 +196,29 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(stdout).toBe("refused\n");
   });
 
+  test("env files of a package are closed if its folder cannot be listed, or its package.json is invalid", async () => {
+    await using place = await besideFolder({
+      ...manifest(
+        { t: "cat packages/b/.env packages/c/.env || echo refused" },
+        { workspaces: ["packages/*"] },
+      ),
+      "packages/b/package.json": { name: "b" },
+      "packages/b/.env": "SECRET=1\n",
+      "packages/c/package.json": "{",
+      "packages/c/.env": "SECRET=2\n",
+    });
+    chmodSync(place.path, 0o777);
+    chmodSync(place.join("project/packages/b"), 0o711);
+    await placeRt(place.join("rt"));
+    const { stdout } = await runRt({
+      program: [...AS_OTHER_USER, place.join("rt")],
+      args: ["--silent", "run", "--permissions", "t"],
+      cwd: place.join("project"),
+      env: { TMPDIR: place.path },
+    });
+    expect(stdout).toBe("refused\n");
+  });
+
   test("a symlink in place of a folder of write is an error", async () => {
     await using place = await besideFolder({
       ...manifest({ t: "echo evil > dist/data" }),
@@ -171,6 +228,19 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     const { stderr, status } = await runRt({ args: ["run", "t"], cwd: place.join("project") });
     expect([status, stderr]).toEqual([1, expect.stringContaining("in permissions is a link to") as string]);
     expect(readFileSync(place.join("outside/data"), "utf8")).toBe("outside\n");
+  });
+
+  test("a symlink in place of a socket that a task can replace is not followed", async () => {
+    const code = `import socket; socket.socket(socket.AF_UNIX).connect("own.sock"); print("connected")`;
+    await using place = await besideFolder({
+      ...manifest({ t: `python3 -c '${code}'` }),
+      "rtfig.toml": '[tasks.t.permissions]\nsockets = ["own.sock"]\n',
+    });
+    using _service = Bun.listen({ unix: place.join("outside/service.sock"), socket: { data() {} } });
+    symlinkSync("../outside/service.sock", place.join("project/own.sock"));
+    const { stdout, stderr } = await runRt({ args: ["--silent", "run", "t"], cwd: place.join("project") });
+    expect(stdout).toBe("");
+    expect(stderr).toContain("PermissionError");
   });
 
   test("a task uses its project, its sockets and loopback by default", async () => {
@@ -206,6 +276,20 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect([stdout, status]).toEqual(["answer answer answer 700\nnested\n", 3]);
   });
 
+  test("--locked fails a task whose refused socket has a name that begins with a line break", async () => {
+    await using place = await besideFolder({
+      ...manifest({ t: "/usr/bin/python3 program.py" }),
+      "program.py":
+        'import socket\ntry: socket.socket(socket.AF_UNIX).connect("\\0\\nname")\nexcept PermissionError: print("refused")\n',
+    });
+    const { stdout, stderr, status } = await runRt({
+      args: ["run", "--silent", "--permissions", "--locked", "t"],
+      cwd: place.join("project"),
+    });
+    expect([stdout, status]).toEqual(["refused\n", 1]);
+    expect(stderr).toContain("connects to the abstract socket");
+  });
+
   test("hosts = [] refuses loopback too, and a signal of the script is passed on", async () => {
     await using place = await besideFolder({
       ...manifest({ t: "rt ./program.ts; kill -TERM $$" }),
@@ -237,12 +321,15 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
 
   test("a secret of the task reaches it and is redacted, and other variables do not", async () => {
     await using place = await besideFolder({
-      ...manifest({ t: "echo $API_TOKEN $OTHER_TOKEN $API_URL" }),
+      ...manifest({
+        t: "echo $API_TOKEN $OTHER_TOKEN $API_URL; curl -s --unix-socket ../outside/$API_TOKEN http://x/; true",
+      }),
       "rtfig.toml":
         '[secrets.API_TOKEN]\nfrom = "shop/api"\n[tasks.t]\npermissions = true\nsecrets = ["API_TOKEN"]\nenv = ["API_URL"]\n',
     });
     const given = { API_TOKEN: "the-token-of-the-api", OTHER_TOKEN: "other", API_URL: "url" };
     chmodSync(place.path, 0o777);
+    using _server = Bun.listen({ unix: place.join("outside", given.API_TOKEN), socket: { data() {} } });
     // Other users may not reach the checkout.
     await placeRt(place.join("rt"));
     const env = { ...given, TMPDIR: place.path };
@@ -250,7 +337,11 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     // With secrets, the kernel closes rt's own memory to other programs of a user, but not to those of root.
     const program = [...AS_OTHER_USER, place.join("rt")];
     const args = ["run", "--silent", "t"];
-    expect((await runRt({ program, args, cwd, env })).stdout).toBe("[API_TOKEN] url\n");
+    const { stdout, stderr } = await runRt({ program, args, cwd, env });
+    expect(stdout).toBe("[API_TOKEN] url\n");
+    // A refusal names the socket.
+    expect(stderr).toContain("outside/[API_TOKEN]");
+    expect(stderr).not.toContain(given.API_TOKEN);
     // Without permissions, a single script would inherit the terminal.
     for (const filter of [[], ["--filter=shop"]]) {
       const command = [...program, ...args.toSpliced(1, 0, ...filter)];
@@ -302,11 +393,61 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect([status, existsSync(place.join("project/started"))]).toEqual([126, false]);
   });
 
+  test("rt keeps no descriptor of a task that has ended", async () => {
+    const count = "ls /proc/$PPID/fd | wc -l";
+    const names = ["first", "before", "second", "third", "after"];
+    const scripts = Object.fromEntries(names.map((name) => [name, "true"]));
+    await using place = await createProject({
+      ...manifest({ ...scripts, before: count, after: count }),
+      "rtfig.toml":
+        "[permissions]\ndefault = true\n[tasks.before]\npermissions = false\n[tasks.after]\npermissions = false\n",
+    });
+    const { stdout } = await runRt({
+      args: ["run", "--silent", "--sequential", ...names],
+      cwd: place.path,
+    });
+    const [before, after] = stdout.match(/\d+/g) ?? [];
+    expect(Number(before)).toBeGreaterThan(3);
+    expect(after).toBe(before);
+  });
+
+  test("a task does not start, with a message, if rt has no thread for its connections", async () => {
+    // The other end of the socket answers nothing, as rt's end if the thread cannot be created.
+    const program = `
+import os, socket, subprocess
+ours, theirs = socket.socketpair()
+ours.shutdown(socket.SHUT_WR)
+rules = os.memfd_create("rules")
+os.write(rules, b"h/nonexistent\\0r/usr\\0R/bin\\0R/lib\\0R/lib64\\0")
+launcher = os.memfd_create("launcher")
+os.write(launcher, open("${sandbox}", "rb").read())
+passed = (theirs.fileno(), rules, launcher)
+words = ["rt-permitted", *["0"] * 4, *map(str, passed[:2]), "0", "0", str(launcher), "/bin/echo", "echo", "started"]
+done = subprocess.run(words, executable=f"/proc/self/fd/{launcher}", pass_fds=passed, capture_output=True, text=True)
+print(done.returncode, done.stdout + done.stderr, end="")`;
+    const { stdout, stderr } = Bun.spawnSync(["python3", "-c", program]);
+    expect(stderr.toString() + stdout.toString()).toBe(
+      "126 error: Permissions cannot be enforced, so nothing was started: the thread of its connections failed (errno 11)\n",
+    );
+  });
+
   test("an older kernel is an obstacle without Landlock 3, and lacks signals before 6", () => {
     expect(supportOfLinux(0).obstacle).toContain("no Landlock");
     expect(supportOfLinux(2).obstacle).toContain("version 2 of Landlock, and 3 is needed");
     expect(supportOfLinux(5)).toEqual({ missing: [expect.stringContaining("signals") as string] });
     expect(supportOfLinux(6)).toEqual({ missing: [] });
+  });
+
+  test("--locked makes a restriction that the kernel lacks an error instead of a warning", () => {
+    const tasks = [{ label: "build" }];
+    const gap =
+      "permissions do not cover signals to processes outside of the task (Linux 6.12) on this kernel";
+    expect(checkSupport(supportOfLinux(5), tasks, false)).toBe(`warning: ${gap}`);
+    expect(() => checkSupport(supportOfLinux(5), tasks, true)).toThrow(`--locked: ${gap}`);
+    expect(checkSupport(supportOfLinux(6), tasks, true)).toBeUndefined();
+    expect(() => checkSupport(supportOfLinux(2), tasks, false)).toThrow(
+      "The permissions of build cannot be enforced: the kernel has version 2 of Landlock",
+    );
   });
 
   test("vite, tsc, vitest and esbuild run under the defaults", async () => {
@@ -320,8 +461,9 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
       ),
       "rtfig.toml": `[tasks.t.permissions]\nread = [${JSON.stringify(join(REPOSITORY, "node_modules"))}]\n`,
       "index.html": '<script type="module" src="/src/main.ts"></script>',
-      "src/main.ts": 'import { add } from "./add";\ndocument.title = String(add(1));\n',
-      "src/add.ts": "export const add = (value: number): number => value + 1;\n",
+      "src/main.ts": 'import { add } from "./add";\nconsole.log(add(1));\n',
+      "src/add.ts":
+        "export const add = (value: number): number => value + 1;\ndeclare global {\n  const console: { log(value: unknown): void };\n}\n",
       "test/add.test.ts":
         'import { expect, test } from "vitest";\nimport { add } from "../src/add";\ntest("adds", () => expect(add(1)).toBe(2));\n',
       "tsconfig.json": {
@@ -329,6 +471,8 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
           outDir: "out",
           rootDir: "src",
           types: [],
+          // The declarations of the browser take a second.
+          lib: ["es5"],
           module: "esnext",
           moduleResolution: "bundler",
         },

@@ -273,9 +273,9 @@ describe("cuts do not change the output of", () => {
     ...[hex("abc12345"), bytes("abc12345xyz").toString("base64")],
   ];
 
-  test("800 random streams in one piece, cut at random places and byte by byte", () => {
+  test("200 random streams in one piece, cut at random places and byte by byte", () => {
     const patterns = new VariantMatcher(secretsOf(values));
-    for (let seed = 0; seed < 800; seed += 1) {
+    for (let seed = 0; seed < 200; seed += 1) {
       const random = createRandom(seed);
       const text = Array.from({ length: 60 }, () => random.pick(pieces)).join("");
       const stream = new Uint8Array(Buffer.from(text, "latin1"));

@@ -230,6 +230,22 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(sent).not.toContain("s3cret-t0ken");
   });
 
+  test("a script that needs a service, also through another one, runs locally", async () => {
+    const scripts = { db: "exec sleep 1000", seed: "true", build: "echo $npm_package_name" };
+    await using opened = await open({ ...workspace({ a: { scripts } }) });
+    await configure(
+      opened,
+      '[tasks.db]\nservice = true\nready.command = ["true"]\n[tasks.seed]\ndepends-on = ["db"]\n[tasks.build]\ndepends-on = ["seed"]\n',
+    );
+    const dry = await opened.run([...MANY, "--dry-run", "build"]);
+    expect(dry.stdout).toContain("a db\n  runs here: it is a service\n");
+    expect(dry.stdout).toContain(
+      'a build (after a seed)\n  runs here: it needs the service "a db", which runs on this machine\n',
+    );
+    expect(await opened.run([...MANY, "build"])).toMatchObject({ status: 0 });
+    expect(opened.server.commands).toEqual([]);
+  });
+
   test("the concurrency limit of remote scripts comes from rtfig.toml or --concurrency, not from this machine", async () => {
     const wide = Object.fromEntries(["a", "b", "c"].map((name) => [name, part()]));
     const files = {

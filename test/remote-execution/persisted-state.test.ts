@@ -54,7 +54,7 @@ const queryCount = ({ server }: RemoteProject) => count(server, "findMissingBlob
 
 /** Returns the path of the only state file of this kind. */
 function stateFile({ cache }: RemoteProject, kind: string): string {
-  const folder = join(cache, "rt/scripts-4", kind);
+  const folder = join(cache, "rt/scripts-5", kind);
   const [name, ...others] = readdirSync(folder);
   expect(others).toEqual([]);
   return join(folder, name!);
@@ -128,7 +128,7 @@ describe.if(process.platform === "linux")("persisted state of --remote", () => {
     await expectOutput(opened, "one\n");
     falsifyHash(opened, "in.txt");
     writeFileSync(stateFile(opened, "there"), "");
-    chmodSync(join(opened.cache, "rt/scripts-4/hashes"), 0o777);
+    chmodSync(join(opened.cache, "rt/scripts-5/hashes"), 0o777);
     opened.server.results.clear();
     await expectOutput(opened, "one\n");
     expect(queryCount(opened)).toBe(2);
@@ -151,7 +151,7 @@ describe.if(process.platform === "linux")("persisted state of --remote", () => {
     mkdirSync(path);
     await opened.project.write({ "in.txt": "six\n" });
     await expectOutput(opened, "six\n");
-    expect(readdirSync(join(opened.cache, "rt/scripts-4/drafts"))).toEqual([]);
+    expect(readdirSync(join(opened.cache, "rt/scripts-5/drafts"))).toEqual([]);
   });
 
   test("concurrent rt processes leave a valid state", async () => {
@@ -166,7 +166,7 @@ describe.if(process.platform === "linux")("persisted state of --remote", () => {
         expect(hashBytes(bytes.subarray(65))).toBe(bytes.toString("latin1", 0, 64));
       }
     }
-    expect(readdirSync(join(opened.cache, "rt/scripts-4/drafts"))).toEqual([]);
+    expect(readdirSync(join(opened.cache, "rt/scripts-5/drafts"))).toEqual([]);
   });
 
   test("blobs that the server has are not queried again, and new small files are uploaded at once", async () => {

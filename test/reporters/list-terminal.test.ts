@@ -50,7 +50,8 @@ describe.skipIf(process.platform === "win32")("the list of tasks", () => {
     terminal.type("q hello\r");
     await terminal.awaitOutput("got:q hello");
     terminal.type("\x1aj");
-    await terminal.awaitOutput("b begins");
+    // The searched text is highlighted.
+    await terminal.awaitOutput("b \x1b[0;7mbegins\x1b[0m");
     await quit(terminal);
     expect(terminal.isInDefaultMode).toBe(true);
     const after = terminal.shown.slice(terminal.shown.lastIndexOf(LEAVE));
@@ -98,12 +99,31 @@ describe.skipIf(process.platform === "win32")("the list of tasks", () => {
     await terminal.awaitOutput(HINTS);
     terminal.type("p");
     await terminal.awaitOutput(LEAVE);
-    await Bun.write(`${project.path}/go`, "go\n");
+    // Waits for the reader, unlike Bun.write.
+    await Bun.spawn(["sh", "-c", 'echo go > "$0"', `${project.path}/go`]).exited;
     await terminal.awaitOutput("a speaks");
     expect(Bun.stripANSI(terminal.shown)).toContain("dev:a | a speaks");
     terminal.type("\x03");
     expect(await terminal.awaitExit()).toBe("SIGINT");
     expect(terminal.isInDefaultMode).toBe(true);
+  });
+
+  test("prints every line of a task that prints during the switch to the stream", async () => {
+    await using project = await createTasks({ "dev:a": "exec seq 1000000000", "dev:b": "sleep 1000" });
+    await using terminal = start(project);
+    await terminal.awaitOutput(HINTS);
+    terminal.type("p");
+    await terminal.awaitOutput(LEAVE);
+    await terminal.awaitOutput("dev:a", terminal.shown.split("dev:a").length + 200);
+    terminal.type("\x03");
+    await terminal.awaitExit();
+    const after = Bun.stripANSI(terminal.shown.slice(terminal.shown.lastIndexOf(LEAVE)));
+    const lines = [...after.matchAll(/^(?:│|dev:a \|) (\d+)\r$/gm)].slice(0, 100);
+    // The last line of the list may continue in the stream.
+    const printed = lines.map(([, number]) => number).join("");
+    const first = Number(lines[0]![1]);
+    const expected = Array.from(lines, (_, at) => first + at).join("");
+    expect(printed).toBe(expected.slice(0, printed.length));
   });
 
   test("passes a new size to the tasks", async () => {
@@ -147,6 +167,79 @@ describe.skipIf(process.platform === "win32")("the list of tasks", () => {
     await terminal.awaitOutput(HINTS, 2);
     terminal.type("q");
     await terminal.awaitOutput("2 scripts in");
+  });
+
+  test("keeps the scrolled lines while the task prints, and searches from the line that was found", async () => {
+    await using project = await createTasks({
+      "dev:a":
+        "seq 100 | sed s/^/line./; read -r go < go; seq 100 | sed s/^/more./; echo printed; sleep 1000",
+      "dev:b": "sleep 1000",
+    });
+    Bun.spawnSync(["mkfifo", `${project.path}/go`]);
+    await using terminal = start(project);
+    await terminal.awaitOutput("line.100");
+    terminal.type("fLINE.4\r");
+    await terminal.awaitOutput("found in line 49 of 100");
+    terminal.type("N");
+    await terminal.awaitOutput("found in line 48 of 100");
+    // Clears the notice, so that the distance from the end is shown.
+    terminal.type("h");
+    await terminal.awaitOutput("any key leaves");
+    terminal.type("h");
+    await terminal.awaitOutput("34 lines below");
+    await Bun.write(`${project.path}/go`, "go\n");
+    await terminal.awaitOutput("135 lines below");
+    terminal.type("n");
+    await terminal.awaitOutput("found in line 49 of 201");
+    terminal.type("G");
+    await terminal.awaitOutput("printed");
+    expect(terminal.shown).not.toContain("more.5\x1b");
+    await quit(terminal);
+  });
+
+  test("shows the last lines of a task that has printed more than the scrollback while another one was shown", async () => {
+    await using project = await createTasks({
+      "dev:a": "read -r go < go; sleep 1000",
+      "dev:b": "seq 50000; echo end > go; exec sleep 1000",
+    });
+    Bun.spawnSync(["mkfifo", `${project.path}/go`]);
+    await using terminal = start(project);
+    await terminal.awaitOutput(HINTS);
+    terminal.type("j");
+    await terminal.awaitOutput("50000");
+    terminal.type("g");
+    await terminal.awaitOutput("39983\x1b");
+    await quit(terminal);
+  });
+
+  test.each([
+    [20, 5],
+    [30, 12],
+    [1, 1],
+  ])(
+    "shows the list in a terminal of %d columns and %d rows, and after each resize",
+    async (columns, rows) => {
+      await using project = await createTasks();
+      await using terminal = start(project);
+      await terminal.awaitOutput(HINTS);
+      terminal.resize(columns, rows);
+      await terminal.awaitOutput("\x1b[2J", 3);
+      terminal.resize(90, 20);
+      await terminal.awaitOutput(HINTS, 2);
+      await quit(terminal);
+    },
+  );
+
+  test("shows the list without colours if NO_COLOR is set", async () => {
+    await using project = await createTasks({
+      "dev:a": "printf '\\033[31mred\\033[0m\\n'; exec sleep 1000",
+      "dev:b": "sleep 1000",
+    });
+    await using terminal = start(project, { NO_COLOR: "1" });
+    await terminal.awaitOutput("red");
+    await terminal.awaitOutput(HINTS);
+    await quit(terminal);
+    expect(terminal.shown).not.toMatch(/\x1b\[[\d;]*[1-9]\d*m/);
   });
 
   test("handles keys while a task prints without an end", async () => {

@@ -44,6 +44,16 @@ describe("the list is the default", () => {
     expect(choose(["dev"], { ui: "list" })).toBe(false);
   });
 
+  test("for a script that runs until it is stopped and its service, unless a task needs the keyboard", () => {
+    const service = { scriptName: "db", isDependency: true, rule: { service: true, sources: {} } };
+    const request = { env: {}, sequential: false };
+    expect(wantsList([service, { scriptName: "dev" }], request)).toBe(true);
+    expect(wantsList([service, { ...service, isDependency: false }], request)).toBe(true);
+    expect(wantsList([service, service, { scriptName: "test" }], request)).toBe(false);
+    const shell = { scriptName: "shell", rule: { interactive: true, sources: {} } };
+    expect(wantsList([service, { scriptName: "dev" }, shell], { ...request, ui: "list" })).toBe(false);
+  });
+
   test("the list is not the default if an option or a variable excludes it", () => {
     for (const request of [
       { ui: "stream" },
@@ -181,6 +191,11 @@ describe("the frame of the list", () => {
 });
 
 describe("the emulator", () => {
+  function write(pane: Pane, text: string): Promise<void> {
+    void pane.write(encode(text));
+    return pane.flush();
+  }
+
   async function show(text: string, options = {}): Promise<{ pane: Pane; replies: string[] }> {
     const replies: string[] = [];
     const onReply = (reply: string) => void replies.push(reply);
@@ -213,8 +228,58 @@ describe("the emulator", () => {
     const lines = pane.allLines(false);
     expect(lines.length).toBeLessThanOrEqual(SCROLLBACK + 5);
     expect(lines.at(-1)).toBe("w".repeat(30));
-    expect(pane.find("LINE 10090", pane.lineCount - 1, "up")).toBeGreaterThan(0);
-    expect(pane.find("line 1\n", pane.lineCount - 1, "up")).toBeUndefined();
+    expect(pane.find("LINE 10090", "up", true)).toBeGreaterThan(0);
+    expect(pane.find("line 1\n", "up", true)).toBeUndefined();
+    pane.close();
+  });
+
+  test("highlights every occurrence of the searched text, with and without styles", async () => {
+    const { pane } = await show("a Ab \x1b[31mcab\x1b[0m 日ab\n");
+    expect(pane.lines(0, 1, true, "AB")).toEqual([
+      "a \x1b[0;7mAb\x1b[0m \x1b[0;38;5;1mc\x1b[0;7;38;5;1mab\x1b[0m 日\x1b[0;7mab\x1b[0m",
+    ]);
+    expect(pane.lines(0, 1, false, "ab")).toEqual(["a Ab cab 日ab"]);
+    pane.close();
+  });
+
+  test("finds the previous and the next line from the one that was found last, while lines are added", async () => {
+    const { pane } = await show("x\ny\nx\ny\nx\n");
+    expect(pane.find("x", "up", true)).toBe(4);
+    expect(pane.find("x", "up", false)).toBe(2);
+    await write(pane, "x\n");
+    expect(pane.find("x", "up", false)).toBe(0);
+    expect(pane.find("x", "up", false)).toBeUndefined();
+    expect(pane.find("x", "down", false)).toBe(2);
+    pane.close();
+  });
+
+  test("keeps a scrolled view on its lines while lines are added, and the oldest leave the scrollback", async () => {
+    const { pane } = await show(Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join(""));
+    const shown = (scroll: number) => pane.lines(pane.topOf(scroll, 5), 1, false);
+    let scroll = pane.keepPlace(3, 5, true);
+    expect(shown(scroll)).toEqual(["line 12"]);
+    await write(pane, "more\n".repeat(4));
+    expect((scroll = pane.keepPlace(scroll, 5, false))).toBe(7);
+    expect(shown(scroll)).toEqual(["line 12"]);
+    await write(pane, "more\n".repeat(SCROLLBACK - 14));
+    expect(shown((scroll = pane.keepPlace(scroll, 5, false)))).toEqual(["line 12"]);
+    await write(pane, "more\n".repeat(200));
+    expect((scroll = pane.keepPlace(scroll, 5, false))).toBe(pane.maxScroll(5));
+    expect(pane.keepPlace(0, 5, true)).toBe(0);
+    pane.close();
+  });
+
+  test("the emulator reads the output of a hidden task when it is shown, and only the lines that are kept", async () => {
+    const { pane } = await show("");
+    for (let at = 0; at < 200_000; at += 100)
+      void pane.write(
+        encode(Array.from({ length: 100 }, (_, line) => `\x1b[32mline\x1b[39m ${at + line}\n`).join("")),
+      );
+    expect(pane.lineCount).toBe(1);
+    expect(pane.heldBytes).toBeLessThan(400_000);
+    await pane.flush();
+    expect(pane.allLines(false).at(-1)).toBe("line 199999");
+    expect(pane.allLines(false)).toHaveLength(SCROLLBACK + 4);
     pane.close();
   });
 
@@ -225,10 +290,18 @@ describe("the emulator", () => {
   });
 
   test("delays a task that writes faster than the emulator reads", async () => {
-    const { pane } = await show("");
+    const { pane } = await show("\x1b7");
     const pending = pane.write(new Uint8Array(1 << 18).fill(0x61));
     expect(pending).toBeInstanceOf(Promise);
     await pending;
+    pane.close();
+  });
+
+  test("delays a task that prints one long line, so that the held output is bounded", async () => {
+    const { pane } = await show("");
+    expect(pane.write(new Uint8Array(1 << 21).fill(0x61))).toBeUndefined();
+    expect(pane.write(new Uint8Array(1).fill(0x61))).toBeInstanceOf(Promise);
+    expect(pane.heldBytes).toBe(0);
     pane.close();
   });
 });

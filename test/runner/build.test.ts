@@ -7,15 +7,21 @@ import { renameTools } from "../../build/executable/engine-message-patch.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 
-for (const target of [[], ["--target=bun"], ["--target", "bun"], ["--target=node"], ["--packages=external"]])
-  test(`a bundle ${["made", ...target].join(" ")} imports the module "rt" at run time`, async () => {
-    await using app = await createProject({
-      "app.ts": 'import rt, { CSRF } from "rt"; console.log(CSRF === rt.CSRF)',
-    });
-    const args = ["build", "app.ts", ...target, "--outfile", "app.js"];
-    expect(await runRt({ args, cwd: app.path })).toMatchObject({ stderr: "", status: 0 });
-    expect(await runRt({ args: ["app.js"], cwd: app.path })).toMatchObject({ stdout: "true\n", stderr: "" });
+test('a bundle imports the module "rt" at run time, for each target', async () => {
+  const targets = [[], ["--target=bun"], ["--target", "bun"], ["--target=node"], ["--packages=external"]];
+  const outfiles = targets.map((_, index) => `./made-${index}.js`);
+  await using app = await createProject({
+    "app.ts":
+      'import rt, { CSRF } from "rt"; console.log(import.meta.url.match(/[^/]+$/)[0], CSRF === rt.CSRF)',
+    "all.ts": `for (const file of ${JSON.stringify(outfiles)}) await import(file);`,
   });
+  for (const [index, target] of targets.entries()) {
+    const args = ["build", "app.ts", ...target, "--outfile", outfiles[index]!];
+    expect(await runRt({ args, cwd: app.path })).toMatchObject({ stderr: "", status: 0 });
+  }
+  const stdout = targets.map((_, index) => `made-${index}.js true\n`).join("");
+  expect(await runRt({ args: ["all.ts"], cwd: app.path })).toEqual({ stdout, stderr: "", status: 0 });
+});
 
 describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   let project: Project;
@@ -38,18 +44,20 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   });
   afterAll(() => project[Symbol.asyncDispose]());
 
-  for (const options of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
-    test(["puts the program into the engine's own file", ...options].join(" "), async () => {
-      // The program contains its own file name.
-      expect(await make(RT, "app", options)).toMatchObject({ stderr: "", status: 0 });
-      expect(expected.equals(await readFile(project.join("app")))).toBe(true);
-      const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
-      expect(stdout).toBe('made [ "a" ]\n');
-      const files = readdirSync(project.path, { recursive: true, encoding: "utf8" });
-      expect(files.filter((name) => /engine|\.elf/.test(name))).toEqual([]);
-    });
+  // runtime/program.test.ts builds without a target.
+  test("puts the program into the engine's own file for a target that is this system", async () => {
+    // The program contains its own file name.
+    const options = ["--target", `bun-linux-${process.arch}`];
+    expect(await make(RT, "app", options)).toMatchObject({ stderr: "", status: 0 });
+    expect(expected.equals(await readFile(project.join("app")))).toBe(true);
+    const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
+    expect(stdout).toBe('made [ "a" ]\n');
+    const files = readdirSync(project.path, { recursive: true, encoding: "utf8" });
+    expect(files.filter((name) => /engine|\.elf/.test(name))).toEqual([]);
+  });
 
-  test.each(["bun-darwin-arm64", `bun-linux-${process.arch}-musl`])(
+  const other = process.arch === "x64" ? "arm64" : "x64";
+  test.each(["bun-darwin-arm64", `bun-linux-${process.arch}-musl`, `bun-linux-${other}`])(
     "does not use its own engine for another system: %s",
     async (target) => {
       await using own = await createProject({ "app.ts": "", "home/x": "" });
@@ -88,18 +96,25 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     expect(actual).toEqual(expectedResult);
   });
 
-  test("closes every file of Bun.build() after success and failure", async () => {
-    const code = `const { readdirSync, readlinkSync } = require("node:fs");
+  test("closes every file of Bun.build() after success and failure, also when rt's own file was deleted", async () => {
+    const code = `const { readdirSync, readlinkSync, unlinkSync } = require("node:fs");
         const open = () => readdirSync("/proc/self/fd").filter((fd) => {
           try { return readlinkSync("/proc/self/fd/" + fd).includes("/engine-") } catch { return false }
         }).length;
+        unlinkSync("rt");
         for (const entry of ["./app.ts", "./missing.ts"]) {
           const { success } = await Bun.build({ entrypoints: [entry], throw: false, compile: { outfile: "app" } });
           console.log(success, open());
         }`;
     await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
-    const { stdout } = await runRt({ args: ["api.ts"], cwd: own.path, env: { TMPDIR: own.path } });
-    expect(stdout).toBe("true 0\nfalse 0\n");
+    await copyFile(RT, own.join("rt"));
+    const { stdout, stderr } = await runRt({
+      program: [own.join("rt")],
+      args: ["api.ts"],
+      cwd: own.path,
+      env: { TMPDIR: own.path },
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: "true 0\nfalse 0\n", stderr: "" });
   });
 
   test("accepts the engine file of --compile-executable-path", async () => {
@@ -107,21 +122,6 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     const { stderr, status } = await make(RT, "other", options);
     expect({ isMade: existsSync(project.join("other")), status }).toEqual({ isMade: false, status: 1 });
     expect(stderr).toContain("missing");
-  });
-
-  test("supports Bun.build() after rt's own file was deleted", async () => {
-    const code =
-      'require("node:fs").unlinkSync("rt"); (await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } })).success';
-    await using own = await createProject({ "app.ts": "console.log('made')" });
-    const env = { TMPDIR: own.path };
-    await copyFile(RT, own.join("rt"));
-    const { stdout, stderr } = await runRt({
-      program: [own.join("rt")],
-      args: ["-p", code],
-      cwd: own.path,
-      env,
-    });
-    expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
   });
 
   test("leaves no file behind when the disk is full", async () => {
@@ -132,7 +132,7 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
       cwd: own.path,
       env: { TMPDIR: own.join("files"), XDG_RUNTIME_DIR: "" },
     });
-    expect(stderr).toStartWith("error: There is no place for files of rt's own: ");
+    expect(stderr).toStartWith("error: Cannot create a private directory: ");
     expect(status).toBe(1);
     expect(readdirSync(own.join("files"), { recursive: true }).toSorted()).toEqual([
       ".keep",

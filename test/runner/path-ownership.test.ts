@@ -165,7 +165,7 @@ describe.skipIf(process.platform === "win32")("links that rt creates", () => {
     test("leaves no partial file behind when the disk is full", async () => {
       const TMPDIR = await createDirectory("own", { own: { mode: 0o700 } });
       const { stderr, status } = await start(TMPDIR, "1"); // blocks of 1024 bytes
-      expect(stderr).toStartWith(`error: There is no place for files of rt's own: ${TMPDIR} (EFBIG)\n`);
+      expect(stderr).toStartWith(`error: Cannot create a private directory: ${TMPDIR} (EFBIG)\n`);
       expect(status).toBe(1);
       expect([...new Bun.Glob("rt-files-*/*").scanSync(TMPDIR)]).toEqual([]);
     });

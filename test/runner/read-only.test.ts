@@ -173,7 +173,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
       expect(await run(["run", "plain"], env)).toEqual({ stdout: "plain\n", stderr: "", status: 0 });
       expect(await run(["run", "bash", "-c", "echo $0"], env)).toMatchObject({ stdout: "bash\n", status: 0 });
       expect(await run(["run", "node"], env)).toMatchObject({ status: 127 });
-      const warning = `warning: --rt does not change what "node" means to the programs below. There is no place for files of rt's own: ${env.TMPDIR} (ENOTDIR)\n`;
+      const warning = `warning: --rt cannot replace "node" for child processes. Cannot create a private directory: ${env.TMPDIR} (ENOTDIR)\n`;
       const warned = (stdout: string) => ({ stdout, stderr: warning, status: 0 });
       expect(await run(["--rt", "run", "plain"], env)).toEqual(warned("plain\n"));
       const { stderr } = await run(["--rt", "--parallel", "plain", "other"], env);

@@ -123,7 +123,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
       expect(report.checks[2]).toMatchObject({
         name: "default keyring",
         status: "problem",
-        found: "There is none",
+        found: "No default keyring exists",
       });
       expect(report.checks[2]!.remedy).toContain("gnome-keyring-daemon --replace --unlock");
     }
@@ -144,9 +144,9 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     await using keyring = await startKeyring({ service: "activatable" });
     const first = await examine(keyring.env);
     expect(first.store).toBe("GNOME Keyring");
-    expect(first.checks[1]!.found).toContain("started by this look");
+    expect(first.checks[1]!.found).toContain("started by this check");
     const second = await examine(keyring.env);
-    expect(second.checks[1]!.found).not.toContain("started by this look");
+    expect(second.checks[1]!.found).not.toContain("started by this check");
   });
 
   test("names the address when there is no bus", async () => {
@@ -165,7 +165,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     const server = createServer(() => {}).listen(project.join("bus"));
     const report = await examine({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
     expect(statuses(report)).toEqual([["session bus", "problem"]]);
-    expect(report.checks[0]!.found).toContain("did not answer");
+    expect(report.checks[0]!.found).toContain("did not respond");
     server.close();
   });
 
@@ -176,7 +176,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     const report = await examine(keyring.env);
     expect(report).toMatchObject({ ready: false, status: 1 });
     expect(report.checks.at(-1)).toMatchObject({ name: "default keyring", status: "problem" });
-    expect(report.checks.at(-1)!.found).toContain("ReadAlias was not answered");
+    expect(report.checks.at(-1)!.found).toContain("ReadAlias received no reply");
   });
 
   test("warns about a service that accepts only unencrypted values, and only reads from it", async () => {

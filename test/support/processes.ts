@@ -107,10 +107,19 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>): Pr
 export async function watchdogOf(rt: number, scripts: number): Promise<number> {
   let watchdog = 0;
   await waitUntil(() => {
-    watchdog = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-watchdog")) ?? 0;
+    watchdog = findWatchdog(rt) ?? 0;
     return watchdog > 0 && listOf(watchdog).length >= scripts;
   });
   return watchdog;
+}
+
+/** Returns the process ids that the kill watchdog ends if rt is killed. Linux only. */
+export function watchedBy(rt: number): number[] {
+  return listOf(findWatchdog(rt)!).map(Number);
+}
+
+function findWatchdog(rt: number): number | undefined {
+  return childrenOf(rt).find((pid) => commandOf(pid).includes("rt-watchdog"));
 }
 
 function childrenOf(pid: number): number[] {

@@ -1,11 +1,23 @@
 import { describe, expect, test } from "bun:test";
 import { ConcurrencyLimiter } from "../../src/tasks/execution/concurrency-limiter.ts";
-import { type FailurePolicy, ResourceExhausted, startSchedule } from "../../src/tasks/execution/schedule.ts";
+import {
+  type FailurePolicy,
+  ResourceExhausted,
+  Schedule,
+  type RunControl,
+} from "../../src/tasks/execution/schedule.ts";
 import type { TaskStep, ScriptTask, TaskOutcome } from "../../src/tasks/task.ts";
 
 const step: TaskStep = { scriptName: "t", command: "", isMain: true };
 const failed: TaskOutcome = { kind: "failure", code: 1, step };
 const success: TaskOutcome = { kind: "success" };
+
+/** Indices of tasks. */
+interface ServiceRun {
+  readonly services?: readonly number[];
+  readonly requested?: readonly number[];
+  readonly cached?: readonly number[];
+}
 
 /** Starts a schedule whose tasks end only when the test ends them. */
 function createRun(
@@ -13,6 +25,7 @@ function createRun(
   limit: number,
   onFailure: FailurePolicy = "skip",
   remoteTasks: { limit: number; tasks: readonly number[] } = { limit: 0, tasks: [] },
+  { services = [], requested = [], cached = [] }: ServiceRun = {},
 ) {
   const tasks = waitsFor.map((_, index): ScriptTask => ({
     index,
@@ -23,25 +36,32 @@ function createRun(
     label: `t${index}`,
     steps: [step],
     args: [],
+    isDependency: !requested.includes(index),
+    rule: { service: services.includes(index), sources: {} },
   }));
-  const running = new Map<number, PromiseWithResolvers<TaskOutcome>>();
+  const running = new Map<number, PromiseWithResolvers<TaskOutcome | "needs services">>();
+  const controls = new Map<number, RunControl>();
   const log: string[] = [];
-  const schedule = startSchedule({
+  const schedule = new Schedule({
     tasks,
     waitsFor,
     limit,
     remoteTasks: { limit: remoteTasks.limit, has: ({ index }) => remoteTasks.tasks.includes(index) },
     onFailure,
-    run({ index }) {
-      log.push(`start ${index}`);
-      const ending = Promise.withResolvers<TaskOutcome>();
+    mayHit: ({ index }) => cached.includes(index),
+    release: ({ index }) => void log.push(`release ${index}`),
+    abort: ({ index }) => void log.push(`abort ${index}`),
+    run({ index }, control) {
+      log.push(`${control.hasServices ? "start" : "look up"} ${index}`);
+      controls.set(index, control);
+      const ending = Promise.withResolvers<TaskOutcome | "needs services">();
       running.set(index, ending);
       return ending.promise;
     },
     settle: ({ index }, { kind }) => void log.push(`${kind} ${index}`),
     stop: () => void log.push("stop"),
   });
-  const end = async (index: number, outcome: TaskOutcome = success) => {
+  const end = async (index: number, outcome: TaskOutcome | "needs services" = success) => {
     running.get(index)!.resolve(outcome);
     running.delete(index);
     for (let turn = 0; turn < 5; turn++) await null;
@@ -51,10 +71,11 @@ function createRun(
     running.delete(index);
     for (let turn = 0; turn < 5; turn++) await null;
   };
-  return { tasks, log, end, refuse, running: () => [...running.keys()], schedule };
+  const ready = (index: number) => controls.get(index)!.onReady();
+  return { tasks, log, end, refuse, ready, running: () => [...running.keys()], schedule };
 }
 
-describe("startSchedule()", () => {
+describe("Schedule", () => {
   test("runs remote tasks above the local limit, up to the remote limit", async () => {
     const run = createRun([[], [], [], [], [1]], 1, "skip", { limit: 2, tasks: [1, 2, 3] });
     expect(run.running()).toEqual([0, 1, 2]);
@@ -213,6 +234,108 @@ describe("startSchedule()", () => {
     run.schedule.again(run.tasks);
     expect(run.log).toEqual(["start 0"]);
     expect(await run.schedule.finished).toBeNull();
+  });
+
+  const withServices = (waitsFor: number[][], services: ServiceRun, limit = 1) =>
+    createRun(waitsFor, limit, "skip", undefined, services);
+
+  test("starts a service once, before its dependents, and releases it after the last one", async () => {
+    const run = withServices([[], [0], [0], [1]], { services: [0] });
+    run.ready(0);
+    await run.end(1);
+    await run.end(2);
+    expect(run.log).toEqual(["start 0", "start 1", "start 2", "start 3"]);
+    await run.end(3);
+    expect(run.log.slice(4)).toEqual(["release 0"]);
+    await run.end(0);
+    expect(await run.schedule.finished).toBeNull();
+  });
+
+  test("releases services in reverse order, and a requested one at the halt", async () => {
+    const run = withServices([[], [0], [1], []], { services: [0, 1, 3], requested: [3] }, 4);
+    run.ready(0);
+    run.ready(1);
+    run.ready(3);
+    await run.end(2);
+    expect(run.log.slice(-1)).toEqual(["release 1"]);
+    await run.end(1);
+    expect(run.log.slice(-1)).toEqual(["release 0"]);
+    await run.end(0);
+    run.schedule.halt();
+    expect(run.log.slice(-1)).toEqual(["release 3"]);
+  });
+
+  test("starts no service whose dependents are all hits", async () => {
+    const run = withServices([[], [0], [1], [1]], { services: [0, 1], cached: [2, 3] });
+    await run.end(2);
+    await run.end(3);
+    expect(run.log).toEqual(["look up 2", "look up 3", "success 1", "success 0"]);
+    expect(await run.schedule.finished).toBeNull();
+  });
+
+  test("starts the services of a task that is not a hit, and then the task", async () => {
+    const run = withServices([[], [0], [1], [1]], { services: [0, 1], cached: [2, 3] });
+    await run.end(2, "needs services");
+    expect(run.running()).toEqual([0]);
+    run.ready(0);
+    run.ready(1);
+    expect(run.log).toEqual(["look up 2", "start 0", "start 1", "start 2"]);
+    await run.end(2);
+    expect(run.log.slice(4)).toEqual(["start 3"]);
+  });
+
+  test("starts a service at once if one of its dependents is not cached", async () => {
+    const run = withServices([[], [], [0, 1], [0]], { services: [0], cached: [3] });
+    expect(run.log).toEqual(["start 0"]);
+    run.ready(0);
+    expect(run.log.slice(1)).toEqual(["start 1"]);
+  });
+
+  test("ends the dependents of a service that fails, and skips theirs", async () => {
+    const run = withServices([[], [0], [1]], { services: [0] });
+    run.ready(0);
+    await run.end(0, failed);
+    expect(run.log.slice(-1)).toEqual(["abort 1"]);
+    await run.end(1, { kind: "stopped", wasRunning: true });
+    expect(run.log.slice(-1)).toEqual(["skipped 2"]);
+    expect((await run.schedule.finished)?.task.index).toBe(0);
+  });
+
+  test.each([
+    ["skip", ["skipped 2", "skipped 1", "skipped 3"]],
+    ["continue", ["start 2", "start 1"]],
+  ] as const)(
+    "decides by %p about a task that is looked up while its service fails",
+    async (policy, expected) => {
+      const run = createRun([[], [0], [0], [1]], 3, policy, undefined, { services: [0], cached: [1] });
+      expect(run.log).toEqual(["start 0", "look up 1"]);
+      await run.end(0, failed);
+      await run.end(1, "needs services");
+      expect(run.log.slice(2)).toEqual([...expected]);
+    },
+  );
+
+  test("starts a released service again if a dependent restarts before it has ended", async () => {
+    const run = withServices([[], [0], []], { services: [0] }, 2);
+    run.ready(0);
+    await run.end(1);
+    expect(run.log.slice(-1)).toEqual(["release 0"]);
+    run.schedule.again(run.schedule.reach([run.tasks[1]!]));
+    expect(run.running()).toEqual([0, 2]);
+    await run.end(0);
+    run.ready(0);
+    expect(run.log.slice(-2)).toEqual(["start 0", "start 1"]);
+  });
+
+  test("restarts an ended service for its dependent, and not its other dependents", async () => {
+    const run = withServices([[], [0], [0], []], { services: [0] }, 3);
+    run.ready(0);
+    for (const index of [1, 2, 0]) await run.end(index);
+    const reached = run.schedule.reach([run.tasks[2]!]);
+    expect(reached.map(({ index }) => index)).toEqual([0, 2]);
+    run.schedule.again(reached);
+    run.ready(0);
+    expect(run.log.slice(-2)).toEqual(["start 0", "start 2"]);
   });
 
   test("ends at once without tasks", async () => {

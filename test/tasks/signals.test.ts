@@ -159,8 +159,9 @@ test("the kill watchdog survives signals that are sent to all processes", () =>
 test("a script's SIGINT handler runs once per Ctrl-C, also below another rt", async () => {
   // The script runs no other program, so its handler runs at once: two pending signals would merge.
   const inner =
+    // Each read ends, as bash runs no trap for a signal that arrives just before it reads.
     "trap 'echo heard >> ../../log' INT; trap 'echo ended >> ../../log; exit' TERM; " +
-    "exec 9<>../../pipe; echo up > ../../up; while :; do read -u 9 line; done";
+    "exec 9<>../../pipe; echo up > ../../up; while :; do read -t 0.2 -u 9 line; done";
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
     "packages/a/package.json": { name: "a", scripts: { t: `${RT} run --filter b inner` } },

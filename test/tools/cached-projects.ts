@@ -1,4 +1,4 @@
-// Projects of third-party tools with a cached script and the [run.cache] rule that docs/guides/caching.md names for the tool.
+// Projects of third-party tools with a cached script and the row in [tasks] that docs/reference/cache.md names for the tool.
 // `npm run tools` runs them before a release.
 //
 // Invariants:
@@ -10,10 +10,10 @@ export interface CachedToolProject {
   readonly tool: string;
   /** npm package specifiers; the first is the tool. */
   readonly packages: readonly string[];
-  /** The script's command, as in docs/guides/caching.md. */
+  /** The script's command, as in docs/reference/cache.md. */
   readonly script: string;
-  /** Its rule in [run.cache]. */
-  readonly rule: string;
+  /** The lines of its row in [tasks] after `cache = true`. */
+  readonly row: readonly string[];
   /** Environment of rt. The tool gets only the variables that its rule names. */
   readonly env?: Readonly<Record<string, string>>;
   /** Arguments of npx that create the project in the current folder. */
@@ -25,7 +25,7 @@ export interface CachedToolProject {
   readonly outputFolder?: string;
   /** The uncacheable reason of the first run in a new home directory. */
   readonly uncacheableReason?: string;
-  /** Addition to the result in docs/guides/caching.md. */
+  /** Addition to the result in docs/reference/cache.md. */
   readonly remark?: string;
 }
 
@@ -60,7 +60,7 @@ export const CACHED_PROJECTS: readonly CachedToolProject[] = [
     tool: "tsc",
     packages: ["typescript"],
     script: "tsc",
-    rule: "true",
+    row: [],
     files: { ...TYPED, "tsconfig.json": TSCONFIG },
     ...TYPED_BUILD,
   },
@@ -68,7 +68,7 @@ export const CACHED_PROJECTS: readonly CachedToolProject[] = [
     tool: "eslint",
     packages: ["eslint", "@eslint/js"],
     script: "eslint src",
-    rule: "true",
+    row: [],
     files: {
       ...UNUSED,
       "eslint.config.js": `import js from "@eslint/js";
@@ -80,7 +80,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     tool: "oxlint",
     packages: ["oxlint"],
     script: "oxlint src",
-    rule: "true",
+    row: [],
     files: UNUSED,
     source: "src/main.js",
   },
@@ -88,7 +88,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     tool: "Vite, `vite build`",
     packages: ["vite"],
     script: "vite build",
-    rule: "true",
+    row: [],
     files: { ...TYPED, "index.html": `<script type="module" src="/src/main.ts"></script>` },
     ...TYPED_BUILD,
   },
@@ -96,7 +96,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     tool: "create-vite, `tsc -b && vite build`",
     packages: ["create-vite"],
     script: "tsc -b && vite build",
-    rule: `{ outputs = ["node_modules/.tmp/**", "dist/**"] }`,
+    row: [`outputs = ["node_modules/.tmp/**", "dist/**"]`],
     starter: ["create-vite@latest", ".", "--no-interactive", "--template", "react-ts"],
     files: { "src/App.tsx": `export default function App() {\n  return <p>${BEFORE}</p>;\n}\n` },
     source: "src/App.tsx",
@@ -106,7 +106,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     tool: "Vitest",
     packages: ["vitest", "vite"],
     script: "vitest run",
-    rule: "true",
+    row: [],
     files: {
       ...TYPED,
       "src/said.test.ts": `import { expect, test } from "vitest";
@@ -122,7 +122,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "Jest",
     packages: ["jest"],
     script: "jest",
-    rule: "true",
+    row: [],
     files: {
       "src/said.cjs": `module.exports = "${BEFORE}";\n`,
       "src/said.test.cjs": `const said = require("./said.cjs");
@@ -136,7 +136,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "webpack",
     packages: ["webpack", "webpack-cli"],
     script: "webpack --mode production --entry ./src/main.js",
-    rule: "true",
+    row: [],
     files: SOURCES,
     ...SCRIPT_BUILD,
   },
@@ -144,7 +144,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "Rollup",
     packages: ["rollup"],
     script: "rollup src/main.js --dir dist",
-    rule: "true",
+    row: [],
     files: SOURCES,
     ...SCRIPT_BUILD,
   },
@@ -152,7 +152,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "esbuild",
     packages: ["esbuild"],
     script: "esbuild src/main.ts --bundle --outdir=dist",
-    rule: "true",
+    row: [],
     files: TYPED,
     ...TYPED_BUILD,
   },
@@ -160,7 +160,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "tsup",
     packages: ["tsup", "typescript"],
     script: "tsup src/main.ts",
-    rule: "true",
+    row: [],
     files: TYPED,
     ...TYPED_BUILD,
   },
@@ -168,7 +168,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "tsx",
     packages: ["tsx"],
     script: "tsx src/main.ts",
-    rule: "true",
+    row: [],
     files: TYPED,
     source: "src/said.ts",
   },
@@ -176,7 +176,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "Mocha",
     packages: ["mocha"],
     script: "mocha src",
-    rule: "true",
+    row: [],
     files: { ...SOURCES, "src/main.js": `import { said } from "./said.js";\nit(said, () => {});\n` },
     source: "src/said.js",
   },
@@ -184,7 +184,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "Nest, `nest build`",
     packages: ["@nestjs/cli"],
     script: "nest build",
-    rule: "true",
+    row: [],
     starter: ["@nestjs/cli@latest", "new", ".", "--skip-git", "--skip-install", "--package-manager", "npm"],
     files: { "src/said.ts": `export const said = "${BEFORE}";\n` },
     source: "src/said.ts",
@@ -194,7 +194,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "Astro, `astro build`",
     packages: ["astro"],
     script: "astro build",
-    rule: `{ env = ["ASTRO_TELEMETRY_DISABLED"] }`,
+    row: [`env = ["ASTRO_TELEMETRY_DISABLED"]`],
     env: { ASTRO_TELEMETRY_DISABLED: "1" },
     files: { "src/pages/index.astro": `---\nconst said = "${BEFORE}";\n---\n<p>{said}</p>\n` },
     source: "src/pages/index.astro",
@@ -204,7 +204,7 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     tool: "Next, `next build`",
     packages: ["next", "react", "react-dom"],
     script: "next build",
-    rule: `{ env = ["NEXT_TELEMETRY_DISABLED"], outputs = [".next/**"], ignore = [".next/cache/**"] }`,
+    row: [`env = ["NEXT_TELEMETRY_DISABLED"]`, `outputs = [".next/**"]`, `ignore = [".next/cache/**"]`],
     env: { NEXT_TELEMETRY_DISABLED: "1" },
     files: {
       "app/layout.js":

@@ -63,7 +63,7 @@ function stepsOf({ outputFolder, uncacheableReason: reason }: CachedToolProject)
 
 /** @returns the tool's version */
 async function setUp(tool: CachedToolProject, project: CachedProject, workshop: Workshop): Promise<string> {
-  const { starter, files, packages, script, rule } = tool;
+  const { starter, files, packages, script, row } = tool;
   // A starter needs an empty folder.
   if (starter) for (const name of ["package.json", "rtfig.toml"]) await rm(project.join(name));
   runProgram(["git", "init", "--quiet"], project.path);
@@ -73,7 +73,7 @@ async function setUp(tool: CachedToolProject, project: CachedProject, workshop: 
   const manifest = (await Bun.file(project.join("package.json")).json()) as { scripts: object };
   await project.write({
     "package.json": { type: "module", ...manifest, scripts: { ...manifest.scripts, work: script } },
-    "rtfig.toml": `[run.cache]\nwork = ${rule}\n`,
+    "rtfig.toml": `${["[tasks.work]", "cache = true", ...row].join("\n")}\n`,
     ".gitignore": IGNORED.map((name) => `${name}\n`).join(""),
   });
   return version;

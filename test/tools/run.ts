@@ -1,5 +1,5 @@
 // `npm run tools`: runs third-party tools in their newest versions under rt and with the cache, and writes the tables of
-// docs/reference/tools.md and docs/guides/caching.md. It runs only before a release, because it needs the network and minutes.
+// docs/reference/tools.md and docs/reference/cache.md. It runs only before a release, because it needs the network and minutes.
 //
 //   npm run tools -- next vite     only tools whose names contain one of the words; other rows are unchanged
 import { CAN_TRACE } from "../cache/cached-project.ts";
@@ -47,18 +47,18 @@ await writeRows(
 if (!CAN_TRACE) console.log("skipped: rt traces scripts only on Linux");
 const cachedRows: string[][] = [];
 for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
-  const { tool, rule, remark } = project;
+  const { tool, row, remark } = project;
   const { failure, version, results } = {
     results: [],
     ...(await tryCaching(project, workshop).catch(failureOf)),
   };
   report(`${tool} ${version}: ${results.join(", ")}`, failure);
   const found = remark === undefined ? "found" : `found; ${remark}`;
-  const needs = rule === "true" ? "`true`" : "its line below";
+  const needs = row.length === 0 ? "`cache = true`" : "its row below";
   cachedRows.push([tool, version, needs, failure === undefined ? found : "not found"]);
 }
 await writeRows(
-  "docs/guides/caching.md",
+  "docs/reference/cache.md",
   ["Tool", "Tried with", "Needs", "The same again"],
   CACHED_PROJECTS.map(({ tool }) => tool),
   cachedRows,

@@ -1,17 +1,25 @@
 // A run without its outputs, as in a fresh clone, is a hit. The exception: the script has read the content of such an output.
 import { expect, test } from "bun:test";
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createProject } from "../../support/project.ts";
 import { runRt } from "../../support/rt.ts";
-import { CAN_TRACE, type CachedProject, cachedProject, outcomeOf } from "../cached-project.ts";
+import {
+  CAN_TRACE,
+  cachedCases,
+  type CachedProject,
+  cachedProject,
+  mapCases,
+  outcomeOf,
+} from "../cached-project.ts";
 
-/** Returns the text of all files below a folder of the project. */
-async function filesIn(project: CachedProject, folder: string): Promise<Record<string, string>> {
-  const found = await readdir(project.join(folder), { recursive: true, withFileTypes: true });
+/** Returns the text of all files below a folder of this directory. */
+async function filesIn(directory: string, folder: string): Promise<Record<string, string>> {
+  const found = await readdir(join(directory, folder), { recursive: true, withFileTypes: true });
   const files = found.filter((each) => each.isFile()).map((each) => `${each.parentPath}/${each.name}`);
   const texts = files
     .sort()
-    .map(async (path) => [path.slice(project.path.length + 1), await readFile(path, "utf8")]);
+    .map(async (path) => [path.slice(directory.length + 1), await readFile(path, "utf8")]);
   return Object.fromEntries(await Promise.all(texts));
 }
 
@@ -20,17 +28,12 @@ async function buildTwice(project: CachedProject): Promise<Record<string, string
   expect(await project.run("build")).toBe("ran");
   await project.write({ page: "two\n" });
   expect(await project.run("build")).toBe("ran");
-  const made = await filesIn(project, "dist");
+  const made = await filesIn(project.path, "dist");
   expect(await project.run("build")).toBe("hit");
-  expect(await filesIn(project, "dist")).toEqual(made);
+  expect(await filesIn(project.path, "dist")).toEqual(made);
   await rm(project.join("dist"), { recursive: true });
   return made;
 }
-
-const LIST =
-  'const fs = require("fs"); fs.mkdirSync("dist", { recursive: true }); ' +
-  'for (const name of fs.readdirSync("dist")) fs.rmSync("dist/" + name, { recursive: true }); ' +
-  'fs.mkdirSync("dist/assets"); fs.copyFileSync("page", "dist/assets/page"); fs.writeFileSync("dist/index", "i");';
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   "writes into a folder": "mkdir -p dist && cat page > dist/out",
@@ -38,26 +41,39 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   "removes the folder first": "rm -rf dist; mkdir dist; cat page > dist/out",
   "lists the folder before it writes": "mkdir -p dist; ls dist > /dev/null; cat page > dist/out",
   "lists the folder after it has written": "mkdir -p dist; cat page > dist/out; ls dist",
-  "empties the folder first": "node build.cjs",
+  "empties the folder first":
+    "mkdir -p dist; for file in dist/*; do rm -rf $file; done; mkdir dist/assets; cp page dist/assets/page; echo i > dist/index",
   "makes folders that stay empty": "mkdir -p dist/empty; cat page > dist/out",
   "looks at the size of its output first": "mkdir -p dist; test -s dist/out; cat page > dist/out",
 };
 
-for (const config of ["build = true", 'build = { outputs = ["dist/**"] }'])
-  test.skipIf(!CAN_TRACE).each(Object.entries(SCRIPTS))(
-    `a script that %s is a hit after an edit, a build and the removal of its output, with ${config}`,
-    async (_, build) => {
-      await using project = await cachedProject({ build }, { page: "one\n", "build.cjs": LIST }, config);
-      const made = await buildTwice(project);
-      expect(await project.run("build")).toBe("hit");
-      expect(await filesIn(project, "dist")).toEqual(made);
-      await project.write({ page: "one\n" });
-      expect(await project.run("build")).toBe("hit");
-      await project.write({ page: "two\n" });
-      expect(await project.run("build")).toBe("hit");
-      expect(await filesIn(project, "dist")).toEqual(made);
-    },
-  );
+test.skipIf(!CAN_TRACE).each(["true", '{ outputs = ["dist/**"] }'])(
+  "a script is a hit after an edit, a build and the removal of its output, with the rule %s",
+  async (rule) => {
+    await using project = await cachedCases(
+      mapCases(SCRIPTS, (script) => ({ script, rule, files: { page: "one\n" } })),
+    );
+    const [ran, hit] = [mapCases(SCRIPTS, () => "ran"), mapCases(SCRIPTS, () => "hit")];
+    const edit = async (page: string) => {
+      for (const name of Object.keys(SCRIPTS)) await writeFile(project.at(name, "page"), page);
+    };
+    const readAll = async () => {
+      const all = Object.keys(SCRIPTS).map((name) => [name, filesIn(project.at(name), "dist")] as const);
+      return Object.fromEntries(await Promise.all(all.map(async ([name, files]) => [name, await files])));
+    };
+    expect(await project.runAll()).toEqual(ran);
+    await edit("two\n");
+    expect(await project.runAll()).toEqual(ran);
+    const made = await readAll();
+    expect([await project.runAll(), await readAll()]).toEqual([hit, made]);
+    for (const name of Object.keys(SCRIPTS)) await rm(project.at(name, "dist"), { recursive: true });
+    expect([await project.runAll(), await readAll()]).toEqual([hit, made]);
+    await edit("one\n");
+    expect(await project.runAll()).toEqual(hit);
+    await edit("two\n");
+    expect([await project.runAll(), await readAll()]).toEqual([hit, made]);
+  },
+);
 
 test.skipIf(!CAN_TRACE)(
   "a fresh clone gets the hits of a checkout that contained older outputs",
@@ -86,7 +102,7 @@ test.skipIf(!CAN_TRACE)(
     const made = await buildTwice(project);
     expect(Object.keys(made)).toEqual(["dist/other", "dist/page"]);
     expect(await project.run("build")).toBe("hit");
-    expect(await filesIn(project, "dist")).toEqual(made);
+    expect(await filesIn(project.path, "dist")).toEqual(made);
   },
 );
 
@@ -98,10 +114,10 @@ test.skipIf(!CAN_TRACE)(
     expect(await project.run("build")).toBe("ran");
     await rm(project.join("src/b"));
     expect(await project.run("build")).toBe("ran");
-    expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a", "dist/b"]);
+    expect(Object.keys(await filesIn(project.path, "dist"))).toEqual(["dist/a", "dist/b"]);
     await rm(project.join("dist"), { recursive: true });
     expect(await project.run("build")).toBe("hit");
-    expect(Object.keys(await filesIn(project, "dist"))).toEqual(["dist/a"]);
+    expect(Object.keys(await filesIn(project.path, "dist"))).toEqual(["dist/a"]);
   },
 );
 
@@ -118,7 +134,7 @@ test.skipIf(!CAN_TRACE).each([
   await using project = await cachedProject({ build }, { page: "one\n" });
   await buildTwice(project);
   expect(await project.run("build")).toBe("ran");
-  expect(await filesIn(project, "dist")).toEqual({ "dist/first": "two\n", "dist/out": "two\n" });
+  expect(await filesIn(project.path, "dist")).toEqual({ "dist/first": "two\n", "dist/out": "two\n" });
 });
 
 test.skipIf(!CAN_TRACE)(

@@ -53,7 +53,7 @@ async function openGate(
 }
 
 const run = async (project: CachedProject) => await project.run("build", { GATE: "gate-open" });
-const markersOf = (project: CachedProject) => readdirSync(join(project.cache, "rt/scripts-4/presence"));
+const markersOf = (project: CachedProject) => readdirSync(join(project.cache, "rt/scripts-5/presence"));
 
 for (const [first, second] of [
   ["gate-a", "gate-b"],
@@ -93,7 +93,7 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)("a run is not cached when its marker file was deleted", async () => {
   await using project = await gatedProject();
   const child = await startAt("gate-a", project);
-  for (const name of markersOf(project)) rmSync(join(project.cache, "rt/scripts-4/presence", name));
+  for (const name of markersOf(project)) rmSync(join(project.cache, "rt/scripts-5/presence", name));
   expect(await openGate("gate-a", child, project)).toBe(OVERLAPPED);
 });
 
@@ -165,7 +165,7 @@ test.skipIf(!CAN_TRACE)(
   async () => {
     await using project = await gatedProject();
     const child = await startAt("gate-a", project);
-    mkdirSync(join(project.cache, "rt/scripts-4/presence", `${markersOf(project)[0]}.met`));
+    mkdirSync(join(project.cache, "rt/scripts-5/presence", `${markersOf(project)[0]}.met`));
     expect(await run(project)).toMatch(/^build was not cached: cannot write to the cache: EISDIR/);
     expect(await openGate("gate-a", child, project)).toBe(OVERLAPPED);
   },
@@ -181,7 +181,7 @@ test.skipIf(!canMount)(
   async () => {
     await using project = await gatedProject();
     const request = { cwd: project.path, env: { XDG_CACHE_HOME: project.cache, GATE: "gate-open" } };
-    const program = [...READ_ONLY, join(project.cache, "rt/scripts-4/presence"), RT];
+    const program = [...READ_ONLY, join(project.cache, "rt/scripts-5/presence"), RT];
     expect(await run(project)).toBe("ran");
     rmSync(project.join("out"));
     expect((await runRt({ ...request, program, args: ["run", "build"] })).stderr).toContain("Cached (saved");

@@ -71,48 +71,39 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** Scripts that output their path. */
-const PATH_PRINTERS: Readonly<Record<string, string>> = {
-  "the path": "pwd > out",
-  "the path, printed": "pwd",
-  "the path in base64": 'printf %s "x $PWD" | base64 -w 0 > out',
-  "the path in a URL": "node -p 'require(\"url\").pathToFileURL(process.cwd()).href' > out",
-  "the path as a name": "touch out$(pwd | tr / -)",
-  "the path of a link": "ln -s $PWD/source link",
-  "the directory's name": 'basename "$(dirname "$PWD")" > out',
-  "a variable": "echo $npm_package_json > out",
-  ...Object.fromEntries(
-    Object.entries({
-      "in colour": String.raw`\033[1m%s\033[0m\n`,
-      "behind an escape without a bracket": String.raw`\033(B%s\n`,
-      "in colour, as JSON has it": String.raw`\\u001b[38;5;12m%s\n`,
-      "in typographic quotes": String.raw`“%s”\n`,
-      "behind a line break in JSON": String.raw`"a\\n%s"\n`,
-      "behind a number in an escape": String.raw`\\x22%s\\x22\n`,
-      "in quotes in a URL": String.raw`%%22%s%%22\n`,
-    }).map(([name, text]) => [
-      `the directory's name ${name}`,
-      `printf '${text}' "$(basename "$(dirname "$PWD")")"`,
-    ]),
-  ),
+/** Scripts that store their path. */
+const PATH_STORERS: Readonly<Record<string, string>> = {
+  path: "pwd > path.out",
+  base64: 'printf %s "x $PWD" | base64 -w 0 > base64.out; base64 -w 0 base64.out',
+  url: "node -p 'require(\"url\").pathToFileURL(process.cwd()).href' > url.out",
+  name: "touch out$(pwd | tr / -)",
+  link: "ln -s $PWD/source link",
+  variable: "echo $npm_package_json > variable.out",
+  printed: "pwd | tr / -",
 };
 
-test.skipIf(!CAN_TRACE).each(Object.entries(PATH_PRINTERS))(
-  "a script that shows %s runs in each checkout",
-  async (_, script) => {
-    await using all = await checkouts(`cat source > /dev/null; ${script}`, "true");
-    for (const name of ["one", "two", "deep/er/one"]) await all.check(name);
-    for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "ran"]);
-    // A checkout with the same directory name gets the hits of scripts that print only this name.
-    expect(await all.run("deep/er/one")).toBe(script.includes("basename") ? "hit" : "ran");
-    for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "hit"]);
+test.skipIf(!CAN_TRACE)(
+  "scripts that store the path of their checkout in any form run in each checkout",
+  async () => {
+    const rules = Object.keys(PATH_STORERS).map((name) => `${name} = true\n`);
+    await using all = await checkouts("true", "true", {
+      "rtfig.toml": `[run.cache]\n${rules.join("")}`,
+      "app/package.json": JSON.stringify({ name: "app", scripts: PATH_STORERS }),
+    });
+    for (const name of ["one", "two", "deep/er/one"]) {
+      await all.check(name);
+      expect([name, await all.run(`${name}/app`, ["run", ...Object.keys(PATH_STORERS)])]).toEqual([
+        name,
+        "ran",
+      ]);
+    }
   },
 );
 
 test.skipIf(!CAN_TRACE)(
-  "an entry applies to another checkout when the directory's name occurs only inside other words",
+  "an entry applies to another checkout when words of the path occur without the path",
   async () => {
-    await using all = await checkouts("echo someone goneéone2 > out", "true");
+    await using all = await checkouts("echo tmp one app/one /one > out", "true");
     for (const name of ["one", "two"]) await all.check(name);
     expect([await all.run("one"), await all.run("two")]).toEqual(["ran", "hit"]);
   },

@@ -1,45 +1,52 @@
 // Files at the paths of outputs are inputs as well, because a script may delete, keep or fail on them. A hit has the same
 // effect as the script.
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { waitUntil } from "../../support/processes.ts";
-import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
+import {
+  CAN_TRACE,
+  type Case,
+  cachedCases,
+  type CachedProject,
+  cachedProject,
+  mapCases,
+} from "../cached-project.ts";
 
-const NODE_BUILD = `
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-if (existsSync("dist")) for (const name of readdirSync("dist")) rmSync("dist/" + name, { recursive: true });
-else mkdirSync("dist");
-for (const name of readdirSync("src")) writeFileSync("dist/" + name, readFileSync("src/" + name));
-`;
-
-const BUILDS: Readonly<Record<string, readonly [script: string, config: string]>> = {
-  recreated: ["rm -rf dist && mkdir dist && cp src/* dist/", "t = true"],
-  declared: ["rm -rf dist && mkdir dist && cp src/* dist/", 't = { outputs = ["dist/**"] }'],
-  emptied: ["node build.mjs", "t = true"],
+const BUILDS: Readonly<Record<string, Case>> = {
+  recreated: { script: "rm -rf dist && mkdir dist && cp src/* dist/" },
+  declared: { script: "rm -rf dist && mkdir dist && cp src/* dist/", rule: '{ outputs = ["dist/**"] }' },
+  emptied: {
+    script: "test -e dist || mkdir dist; for file in dist/*; do rm -rf $file; done; cp src/* dist/",
+  },
 };
 
-for (const [what, [script, config]] of Object.entries(BUILDS))
-  test.skipIf(!CAN_TRACE)(`a hit leaves the same files as a run in a folder that is ${what}`, async () => {
-    await using project = await cachedProject(
-      { t: script },
-      { "src/one.js": "1", "build.mjs": NODE_BUILD },
-      config,
+test.skipIf(!CAN_TRACE)(
+  "a hit leaves the same files as a run in a folder that is recreated, declared or emptied",
+  async () => {
+    await using project = await cachedCases(
+      mapCases(BUILDS, (each) => ({ ...each, files: { "src/one.js": "1" } })),
     );
-    const dist = async () => await readdir(project.join("dist"));
-    expect([await project.run("t"), await dist()]).toEqual(["ran", ["one.js"]]);
-    await rename(project.join("src/one.js"), project.join("src/two.js"));
-    expect([await project.run("t"), await dist()]).toEqual(["ran", ["two.js"]]);
-    await rename(project.join("src/two.js"), project.join("src/one.js"));
-    await project.run("t");
-    expect(await dist()).toEqual(["one.js"]);
-    await project.write({ "dist/foreign": "" });
-    await project.run("t");
-    expect(await dist()).toEqual(["one.js"]);
-    await rm(project.join("dist"), { recursive: true });
-    expect([await project.run("t"), await dist()]).toEqual(["hit", ["one.js"]]);
-    expect([await project.run("t"), await dist()]).toEqual(["hit", ["one.js"]]);
-  });
+    const names = Object.keys(BUILDS);
+    const each = <Value>(value: Value) => mapCases(BUILDS, () => value);
+    const dist = () => mapCases(BUILDS, (_, name) => readdirSync(project.at(name, "dist")));
+    const renameAll = async (from: string, to: string) => {
+      for (const name of names) await rename(project.at(name, from), project.at(name, to));
+    };
+    expect([await project.runAll(), dist()]).toEqual([each("ran"), each(["one.js"])]);
+    await renameAll("src/one.js", "src/two.js");
+    expect([await project.runAll(), dist()]).toEqual([each("ran"), each(["two.js"])]);
+    await renameAll("src/two.js", "src/one.js");
+    await project.runAll();
+    expect(dist()).toEqual(each(["one.js"]));
+    for (const name of names) await writeFile(project.at(name, "dist/foreign"), "");
+    await project.runAll();
+    expect(dist()).toEqual(each(["one.js"]));
+    for (const name of names) await rm(project.at(name, "dist"), { recursive: true });
+    expect([await project.runAll(), dist()]).toEqual([each("hit"), each(["one.js"])]);
+    expect([await project.runAll(), dist()]).toEqual([each("hit"), each(["one.js"])]);
+  },
+);
 
 /** Changes after the run; each makes the script run again. */
 const CHANGES: Readonly<Record<string, readonly [script: string, before: Change, after: Change]>> = {
@@ -58,9 +65,9 @@ const CHANGES: Readonly<Record<string, readonly [script: string, before: Change,
   "a pipe that was replaced by a file": [
     "[ -e pipe ] && echo there; [ -f pipe ] && echo file || true",
     makePipe("pipe"),
-    async (project) => {
-      await rm(project.join("pipe"));
-      await project.write({ pipe: "" });
+    async (at) => {
+      await rm(at("pipe"));
+      await writeFile(at("pipe"), "");
     },
   ],
   "a file that prevents the removal of a folder": [
@@ -76,39 +83,39 @@ const CHANGES: Readonly<Record<string, readonly [script: string, before: Change,
   "the mode of a folder": ["stat -c %a d", makeFolder("d"), setMode("d", 0o700)],
 };
 
-type Change = (project: CachedProject) => Promise<unknown>;
+/** @param at returns the path of a file */
+type Change = (at: (name: string) => string) => Promise<unknown>;
 
 async function nothing(): Promise<void> {}
 
 function make(name: string): Change {
-  return (project) => project.write({ [name]: "" });
+  return (at) => Bun.write(at(name), "");
 }
 
 function makeFolder(name: string): Change {
-  return (project) => mkdir(project.join(name), { mode: 0o755 });
+  return (at) => mkdir(at(name), { mode: 0o755 });
 }
 
 function makePipe(name: string): Change {
-  return (project) => Bun.$`mkfifo ${project.join(name)}`;
+  return (at) => Bun.$`mkfifo ${at(name)}`;
 }
 
 function remove(name: string): Change {
-  return (project) => rm(project.join(name));
+  return (at) => rm(at(name));
 }
 
 function setMode(name: string, mode: number): Change {
-  return (project) => chmod(project.join(name), mode);
+  return (at) => chmod(at(name), mode);
 }
 
-for (const [what, [script, before, after]] of Object.entries(CHANGES))
-  test.skipIf(!CAN_TRACE)(`a script runs again after a change of ${what}`, async () => {
-    await using project = await cachedProject({ t: script });
-    await before(project);
-    const ran = await project.run("t");
-    expect([ran, await project.run("t")]).toEqual(["ran", "hit"]);
-    await after(project);
-    expect(await project.run("t")).toBe("ran");
-  });
+test.skipIf(!CAN_TRACE)("a script runs again after a change of what it found", async () => {
+  await using project = await cachedCases(mapCases(CHANGES, ([script]) => ({ script })));
+  const [ran, hit] = [mapCases(CHANGES, () => "ran"), mapCases(CHANGES, () => "hit")];
+  for (const [what, [, before]] of Object.entries(CHANGES)) await before((name) => project.at(what, name));
+  expect([await project.runAll(), await project.runAll()]).toEqual([ran, hit]);
+  for (const [what, [, , after]] of Object.entries(CHANGES)) await after((name) => project.at(what, name));
+  expect(await project.runAll()).toEqual(ran);
+});
 
 test.skipIf(!CAN_TRACE)("a hit restores the permissions of a folder that the script created", async () => {
   await using project = await cachedProject({ t: "mkdir -p dist && chmod 750 dist && : > dist/file" });
@@ -171,6 +178,26 @@ const BRANCH_BUILDS: Readonly<Record<string, string>> = {
     "rm -rf dist/*; mkdir -p dist/$(cat id)/deep && cp id dist/$(cat id)/deep/js && cp id dist/index",
 };
 
+/** A script for each case, in one repository. */
+async function cachedBranches<Name extends string>(builds: Readonly<Record<Name, string>>) {
+  const cases = mapCases(builds, (script) => ({ script, files: { id: "one" } }));
+  const project = await cachedCases(cases, { ".gitignore": "dist" });
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const switchTo = async (branch: string) => {
+    for (const name of Object.keys(builds) as Name[]) await writeFile(project.at(name, "id"), branch);
+  };
+  return {
+    ...project,
+    switchTo,
+    async runOn(branch: string) {
+      await switchTo(branch);
+      return await project.runAll();
+    },
+    dists: () =>
+      mapCases(builds, (_, name) => readdirSync(project.at(name, "dist"), { recursive: true }).sort()),
+  };
+}
+
 async function branches(script: string, ignored = "dist", config = "t = true"): Promise<CachedProject> {
   const project = await cachedProject({ t: script }, { ".gitignore": ignored, id: "one" }, config);
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
@@ -186,20 +213,22 @@ async function inDist(project: CachedProject): Promise<string[]> {
   return (await readdir(project.join("dist"), { recursive: true })).sort();
 }
 
-for (const [what, script] of Object.entries(BRANCH_BUILDS))
-  test.skipIf(!CAN_TRACE)(`a branch that was built once is a hit for a script that ${what}`, async () => {
-    await using project = await branches(script);
-    expect(await runOn(project, "one")).toBe("ran");
-    const made = await inDist(project);
-    expect([await runOn(project, "two"), await runOn(project, "three")]).toEqual(["ran", "ran"]);
-    const left = await inDist(project);
-    await project.write({ id: "one" });
-    expect((await project.rt(["run", "--dry-run", "t"])).stdout).toEndWith("\n1 script cached\n");
-    expect(await inDist(project)).toEqual(left); // a dry run deletes nothing
-    expect([await runOn(project, "one"), await inDist(project)]).toEqual(["hit", made]);
-    expect(await Bun.file(project.join("dist/index")).text()).toBe("one");
-    expect([await runOn(project, "one"), await inDist(project)]).toEqual(["hit", made]);
-  });
+test.skipIf(!CAN_TRACE)("a branch that was built once is a hit", async () => {
+  await using project = await cachedBranches(BRANCH_BUILDS);
+  const [ran, hit] = [mapCases(BRANCH_BUILDS, () => "ran"), mapCases(BRANCH_BUILDS, () => "hit")];
+  expect(await project.runOn("one")).toEqual(ran);
+  const made = project.dists();
+  expect([await project.runOn("two"), await project.runOn("three")]).toEqual([ran, ran]);
+  const left = project.dists();
+  await project.switchTo("one");
+  const dryRun = await project.rt(["--filter", "*", "--dry-run", "run", "t"]);
+  expect(dryRun.stdout).toEndWith("\n3 scripts cached\n");
+  expect(project.dists()).toEqual(left); // a dry run deletes nothing
+  expect([await project.runOn("one"), project.dists()]).toEqual([hit, made]);
+  for (const what of Object.keys(BRANCH_BUILDS))
+    expect([what, await Bun.file(project.at(what, "dist/index")).text()]).toEqual([what, "one"]);
+  expect([await project.runOn("one"), project.dists()]).toEqual([hit, made]);
+});
 
 const KEEPS = BRANCH_BUILDS["leaves what is there"]!;
 
@@ -211,17 +240,18 @@ const USER_CHANGES: Readonly<Record<string, readonly [file: string, content: str
   "the user has created in a stale output folder": ["dist/two/foreign", "mine"],
 };
 
-for (const [what, [file, content]] of Object.entries(USER_CHANGES))
-  test.skipIf(!CAN_TRACE)(`a file that ${what} is not deleted as a stale output`, async () => {
-    await using project = await branches(
-      `mkdir -p dist/deep dist/$(cat id) && cp id dist/$(cat id)/js; ${KEEPS}`,
-    );
-    expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
-    await project.write({ [file]: content });
-    const left = await inDist(project);
-    expect([await runOn(project, "one"), await inDist(project)]).toEqual(["ran", left]);
-    expect(await Bun.file(project.join(file)).text()).toBe(content);
-  });
+test.skipIf(!CAN_TRACE)("a file of the user is not deleted as a stale output", async () => {
+  const build = `mkdir -p dist/deep dist/$(cat id) && cp id dist/$(cat id)/js; ${KEEPS}`;
+  await using project = await cachedBranches(mapCases(USER_CHANGES, () => build));
+  const ran = mapCases(USER_CHANGES, () => "ran");
+  expect([await project.runOn("one"), await project.runOn("two")]).toEqual([ran, ran]);
+  const changes = Object.entries(USER_CHANGES);
+  for (const [what, [file, content]] of changes) await Bun.write(project.at(what, file), content);
+  const left = project.dists();
+  expect([await project.runOn("one"), project.dists()]).toEqual([ran, left]);
+  for (const [what, [file, content]] of changes)
+    expect([what, await Bun.file(project.at(what, file)).text()]).toEqual([what, content]);
+});
 
 test.skipIf(!CAN_TRACE)("a hit replaces a stale output that git does not ignore", async () => {
   await using project = await branches("cp id built", "");

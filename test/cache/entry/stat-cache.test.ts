@@ -1,11 +1,13 @@
 // The stat cache of a run is invalidated by every script that runs, and by every restore.
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync, symlinkSync } from "node:fs";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { validateEntry, type FileSystemView } from "../../../src/cache/entry/entry-validation.ts";
 import type { CacheEntry } from "../../../src/cache/entry/entry.ts";
+import { StatCache } from "../../../src/cache/memo/stat-cache.ts";
 import { startLive } from "../../options/live.ts";
+import { createProject } from "../../support/project.ts";
 import { waitUntil } from "../../support/processes.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
@@ -105,7 +107,7 @@ test.skipIf(!CAN_TRACE)(
     );
     const build = async () => outcomesOf((await project.rt(["--filter", "*", "run", "build"])).stdout);
     for (let run = 0; run < 4; run += 1) await build();
-    const store = join(project.cache, "rt/scripts-4");
+    const store = join(project.cache, "rt/scripts-5");
     const before = await changeTimesOf(store);
     expect(await build()).toEqual(["hit", "hit", "hit"]);
     expect(await changeTimesOf(store)).toEqual(before);
@@ -179,4 +181,20 @@ test("a listing mismatches when a name is added or removed or the folder is unre
   expect(await mismatchOf(["fa", "fb", "fc"], [{ path: "/x/c", kind: "absent" }])).toBeNull();
   expect(await mismatchOf(["fa"])).toBe("/x/b was removed");
   expect(await mismatchOf(null)).toBe("cannot read directory /x");
+});
+
+test("a stat cache resolves a directory once until it is invalidated, and each time after its end", async () => {
+  await using project = await createProject({ "one/a": "", "two/a": "" });
+  const [cache, link] = [new StatCache(), project.join("link")];
+  const resolveTo = (name: string) => {
+    rmSync(link, { force: true });
+    symlinkSync(name, link);
+    return cache.resolve(link).slice(project.path.length);
+  };
+  expect(cache.resolve(project.join("none"))).toBe(project.join("none"));
+  expect([resolveTo("one"), resolveTo("two")]).toEqual(["/one", "/one"]);
+  cache.invalidate();
+  expect(resolveTo("two")).toBe("/two");
+  cache.end();
+  expect([resolveTo("one"), resolveTo("two")]).toEqual(["/one", "/two"]);
 });

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { createProject } from "../../support/project.ts";
 import { runRt } from "../../support/rt.ts";
-import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedCases, cachedProject, mapCases } from "../cached-project.ts";
 
 const USER = process.getuid?.() ?? 0;
 const IN_MODULES = [".cache", ".vite", ".vite-temp", ".vitest-cache", ".experimental-vitest-cache"];
@@ -17,23 +17,26 @@ const TEMPORARY = [
 const grow = (path: string) =>
   `mkdir -p ${path}/a && date +%s%N >> ${path}/a/b && cat ${path}/a/b > /dev/null`;
 
-/** The outcomes of two runs, after one with --no-cache. */
-async function growsIn(path: string): Promise<readonly string[]> {
+/** Runs a script for each path twice, after a run with --no-cache, and returns the outcomes of both. */
+async function growIn(paths: readonly string[]): Promise<readonly Record<string, string>[]> {
   await using temporary = await createProject();
-  await using project = await cachedProject({ t: grow(path) });
+  await using project = await cachedCases(mapCases(table(paths), (path) => ({ script: grow(path) })));
   const env = { TMPDIR: temporary.path };
-  await project.rt(["--no-cache", "run", "t"], env);
-  const outcomes = [await project.run("t", env), await project.run("t", env)];
-  return outcomes.map((each) => each.replace(/(?<=^t was not cached: it modified its own input) .*/s, ""));
+  await project.runAll(env, "--no-cache");
+  const outcomes = [await project.runAll(env), await project.runAll(env)];
+  const shorten = (each: string) => each.replace(/(?<=^t was not cached: it modified its own input) .*/s, "");
+  return outcomes.map((each) => mapCases(each, shorten));
 }
 
-test
-  .skipIf(!CAN_TRACE)
-  .each([
+const table = (paths: readonly string[]) => Object.fromEntries(paths.map((path) => [path, path]));
+
+test.skipIf(!CAN_TRACE)("a tool cache is neither input nor output", async () => {
+  const paths = [
     ...IN_MODULES.flatMap((name) => [`node_modules/${name}`, `packages/a/node_modules/${name}`]),
     ...TEMPORARY.map((name) => `$TMPDIR/${name}`),
-  ])("a tool cache is neither input nor output: %s", async (path) => {
-  expect(await growsIn(path)).toEqual(["ran", "hit"]);
+  ];
+  const [ran, hit] = [mapCases(table(paths), () => "ran"), mapCases(table(paths), () => "hit")];
+  expect(await growIn(paths)).toEqual([ran, hit]);
 });
 
 test.skipIf(!CAN_TRACE)("Vitest's random token of each user is not an input", async () => {
@@ -55,13 +58,10 @@ const OTHERS = [
   "$TMPDIR/a/node-compile-cache",
 ];
 
-test.skipIf(!CAN_TRACE).each(OTHERS)(
-  "a path that resembles a tool cache is input and output: %s",
-  async (path) => {
-    const rewritten = "t was not cached: it modified its own input";
-    expect(await growsIn(path)).toEqual([rewritten, rewritten]);
-  },
-);
+test.skipIf(!CAN_TRACE)("a path that resembles a tool cache is input and output", async () => {
+  const rewritten = mapCases(table(OTHERS), () => "t was not cached: it modified its own input");
+  expect(await growIn(OTHERS)).toEqual([rewritten, rewritten]);
+});
 
 test.skipIf(!CAN_TRACE).each(["node_modules/.cache/project", `tsx-${USER}/project`])(
   "a project inside a tool cache folder has inputs: %s",

@@ -7,24 +7,32 @@ import { watchdogOf, waitUntil } from "../../support/processes.ts";
 import { createProject } from "../../support/project.ts";
 import { RT, runRt, startRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
-import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedCases, type CachedProject, cachedProject, mapCases } from "../cached-project.ts";
 
 /** Scripts with their uncacheable reasons. */
 const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: RegExp]>> = {
   network: [
-    `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`,
-    /it used the network \(node, 127\.0\.0\.1:9\)/,
+    "bash -c 'echo > /dev/tcp/127.0.0.1/9' 2> /dev/null || true",
+    /it used the network \(bash, 127\.0\.0\.1:9\)/,
   ],
   "network by another address": [
-    `node -e 'require("net").connect(9, "::1").on("error", () => {})'`,
-    /it used the network \(node, \[::1\]:9\)/,
+    "bash -c 'echo > /dev/tcp/::1/9' 2> /dev/null || true",
+    /it used the network \(bash, \[::1\]:9\)/,
   ],
   datagram: [
-    `node -e 'const s = require("dgram").createSocket("udp4"); s.send("x", 9, "127.0.0.1", () => s.close())'`,
-    /it used the network \(node, datagrams\)/,
+    `python3 -c 'import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))'`,
+    /it used the network \(python3\S*, datagrams\)/,
+  ],
+  "a TCP server without a client in the script": [
+    `python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()'`,
+    /it used the network \(python3[^,]*\)/,
+  ],
+  "a TCP connection to another program, beside one to the script's own server": [
+    `python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(); socket.socket().connect(s.getsockname()); socket.socket().connect_ex(("127.0.0.1", 9))'`,
+    /it used the network \(python3\S*, 127\.0\.0\.1:9\)/,
   ],
   socket: [
-    'node -e \'require("net").connect(process.env.HOME + "/s").on("error", () => {})\'',
+    `python3 -c 'import os, socket; socket.socket(socket.AF_UNIX).connect_ex(os.environ["HOME"] + "/s")'`,
     /over a socket \(.*\/s\)/,
   ],
   rewritten: [
@@ -37,7 +45,7 @@ const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: Reg
     "cat counter > /dev/null; mv counter counter2; cp counter2 counter",
     /it modified its own input \$PROJECT\/counter/,
   ],
-  outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+ outside the project/],
+  outside: ["echo x > ../../../outside-$PPID; exit 0", /it wrote .*outside-\d+ outside the project/],
   survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /a background process was still running/],
   "a socket of another process without a file": [
     `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect_ex("\\0rt-test-absent")'`,
@@ -61,26 +69,33 @@ afterAll(() => {
   for (const pid of LEFT) process.kill(pid, "SIGKILL");
 });
 
-test.skipIf(!CAN_TRACE).each(Object.entries(UNCACHEABLE))(
-  "a script is not cached, with a reason: %s",
-  async (name, [script, reason]) => {
-    await using project = await cachedProject(
-      { t: script },
-      { counter: "1\n", "a/one": "1", "a/b/two": "1" },
+test.skipIf(!CAN_TRACE)(
+  "a script that cannot be cached leaves no entry, and the reason is shown",
+  async () => {
+    await using project = await cachedCases(
+      mapCases(UNCACHEABLE, ([script]) => ({
+        script,
+        files: { counter: "1\n", "a/one": "1", "a/b/two": "1" },
+      })),
     );
-    const result = await project.run("t", { HOME: project.path });
-    if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
-    expect(result).toMatch(reason);
-    expect(result).toStartWith("t was not cached: ");
+    const env = { HOME: project.path };
+    const noteSurvivor = async () => LEFT.push(Number(await Bun.file(project.at("survivor", "pid")).text()));
+    const outcomes = await project.runAll(env);
+    await noteSurvivor();
+    expect(outcomes).toEqual(matching("t was not cached: "));
     expect((await project.rt(["cache"])).stdout).toStartWith("0 entries (");
-    await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
-      const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
-      expect(why).toMatch(reason);
-      expect(why).toStartWith("t: cache miss: the last run was not cached: ");
-      if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
-    });
+    expect(await project.explainAll(env)).toEqual(matching("t: cache miss: the last run was not cached: "));
+    await noteSurvivor();
   },
 );
+
+/** The reasons, after this text. */
+function matching(start: string): Record<string, string> {
+  return mapCases(
+    UNCACHEABLE,
+    ([, reason]) => expect.stringMatching(new RegExp(`^${start}.*(?:${reason.source})`)) as string,
+  );
+}
 
 /** Python that binds a socket and connects to it, from the same process or another process of the script. */
 const OWN_SOCKETS: Readonly<Record<string, string>> = {
@@ -98,15 +113,45 @@ server = socket.socket(socket.AF_UNIX); server.bind("own"); server.listen()
 if os.fork() == 0:
   socket.socket(socket.AF_UNIX).connect("own"); os._exit(0)
 os.wait(); os.unlink("own")'`,
+  "over TCP, of another process of the script": `python3 -c '
+import os, socket
+server = socket.socket(); server.bind(("127.0.0.1", 0)); server.listen()
+if os.fork() == 0:
+  socket.socket().connect(server.getsockname()); os._exit(0)
+os.wait()'`,
+  "over TCP, that listens on all addresses": `python3 -c '
+import socket
+server = socket.create_server(("", 0), family=socket.AF_INET6, dualstack_ipv6=True)
+socket.socket().connect(("127.0.0.1", server.getsockname()[1]))'`,
 };
 
-test.skipIf(!CAN_TRACE).each(Object.entries(OWN_SOCKETS))(
-  "a script is cached when it connects to a socket that it bound itself, %s",
-  async (_, script) => {
-    await using project = await cachedProject({ t: script });
-    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+/** Python that binds the port of its first argument and connects to it. */
+const SAME_PORT = `
+import socket, sys
+server = socket.socket(); server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+server.bind(("127.0.0.1", int(sys.argv[1]))); server.listen()
+socket.socket().connect(server.getsockname())`;
+
+test.skipIf(!CAN_TRACE)(
+  "a script is not cached if another program listens on the port of its server",
+  async () => {
+    const address = { hostname: "127.0.0.1", port: 0, reusePort: true };
+    await using other = Bun.serve({ ...address, fetch: () => new Response("other") });
+    const { port } = other;
+    await using project = await cachedProject(
+      { t: `python3 same-port.py ${port}` },
+      { "same-port.py": SAME_PORT },
+    );
+    const { stderr } = await project.rt(["run", "t"]);
+    expect(stderr).toMatch(new RegExp(`it used the network \\(python3\\S*, 127\\.0\\.0\\.1:${port}\\)`));
   },
 );
+
+test.skipIf(!CAN_TRACE)("a script is cached when it connects to a socket that it bound itself", async () => {
+  await using project = await cachedCases(mapCases(OWN_SOCKETS, (script) => ({ script })));
+  expect(await project.runAll()).toEqual(mapCases(OWN_SOCKETS, () => "ran"));
+  expect(await project.runAll()).toEqual(mapCases(OWN_SOCKETS, () => "hit"));
+});
 
 /** A script that appends to these files, like a tool with state. */
 const appendTo = (files: readonly string[]) =>
@@ -114,59 +159,56 @@ const appendTo = (files: readonly string[]) =>
     .map((file) => `mkdir -p $(dirname ${file}) && echo x >> ${file} && cat ${file} > /dev/null`)
     .join(" && ");
 
-/** The case, the written files, their names in the warning, the outputs in the hint, and further commands of the script. */
-type OwnFiles = readonly [
-  name: string,
-  files: readonly string[],
-  named: string,
-  outputs: string,
-  more: string,
-];
+/** The written files, their names in the warning, the outputs in the hint, and further commands of the script. */
+type OwnFiles = readonly [files: readonly string[], named: string, outputs: string, more?: string];
 
-const OWN_FILES: readonly OwnFiles[] = [
-  [
-    "a few files by name",
+const OWN_FILES: Readonly<Record<string, OwnFiles>> = {
+  "a few files by name": [
     [".tool/app.info", ".tool/node.info"],
     ".tool/app.info, and 1 more",
     '[".tool/app.info", ".tool/node.info"]',
-    "",
   ],
-  ["a name with glob characters", [".tool/[id].info"], ".tool/[id].info", '[".tool/\\\\[id\\\\].info"]', ""],
-  [
-    "many files by their folders",
+  "a name with glob characters": [[".tool/[id].info"], ".tool/[id].info", '[".tool/\\\\[id\\\\].info"]'],
+  "many files by their folders": [
     [".next/a", ".next/b/c", ".next/b/d", "node_modules/.tmp/e"],
     ".next/a, and 3 more",
     '[".next/**", "node_modules/.tmp/**"]',
-    "",
   ],
-  [
-    "other outputs too, except for folders with sources",
+  "other outputs too, except for folders with sources": [
     [".tool/app.info"],
     ".tool/app.info",
     '[".tool/app.info", "dist/**"]',
     " && mkdir -p dist/a && cat src/a dist.source > dist/a/b && cat dist/old > dist/new && cat src/a > src/made",
   ],
-];
+};
 
-test.skipIf(!CAN_TRACE).each(OWN_FILES)(
-  "the hint names modified files that git ignores, and helps: %s",
-  async (_, files, named, outputs, more) => {
-    const ignored = [".tool", ".next", "node_modules", "dist", "src/made"];
-    await using project = await cachedProject(
-      { t: appendTo(files) + more },
-      { ".gitignore": ignored.join("\n"), "src/a": "", "dist.source": "", "dist/old": "" },
-    );
-    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
-    for (const file of files) await project.write({ [file]: "of an earlier build\n" });
-    expect(await project.run("t")).toBe(
-      `t was not cached: it modified its own input $PROJECT/${named}; ` +
+test.skipIf(!CAN_TRACE)("the hint names modified files that git ignores, and helps", async () => {
+  const ignored = [".tool", ".next", "node_modules", "dist", "src/made"];
+  await using project = await cachedCases(
+    mapCases(OWN_FILES, ([files, , , more = ""]) => ({
+      script: appendTo(files) + more,
+      files: {
+        ...{ ".gitignore": ignored.join("\n"), "src/a": "", "dist.source": "", "dist/old": "" },
+        ...Object.fromEntries(files.map((file) => [file, "of an earlier build\n"])),
+      },
+    })),
+  );
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  expect(await project.runAll()).toEqual(
+    mapCases(
+      OWN_FILES,
+      ([, named, outputs]) =>
+        `t was not cached: it modified its own input $PROJECT/${named}; ` +
         `if the old content is irrelevant, set its rule in [run.cache] to: t = { outputs = ${outputs} }`,
-    );
-    await project.write({ "rtfig.toml": `[run.cache]\nt = { outputs = ${outputs} }\n` });
-    expect(await project.run("t")).toBe("ran");
-    expect(await project.run("t")).toBe("hit");
-  },
-);
+    ),
+  );
+  const rules = Object.values(OWN_FILES).map(
+    ([, , outputs], index) => `"p${index}#t" = { outputs = ${outputs} }\n`,
+  );
+  await project.write({ "rtfig.toml": `[run.cache]\n${rules.join("")}` });
+  expect(await project.runAll()).toEqual(mapCases(OWN_FILES, () => "ran"));
+  expect(await project.runAll()).toEqual(mapCases(OWN_FILES, () => "hit"));
+});
 
 test.skipIf(!CAN_TRACE).each([
   ["a source beside the package", "../shared/src/x", "git does not ignore it, and a run that leaves it"],
@@ -266,24 +308,18 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)(
   "a successful build gets a warning about withheld variables that it may use",
   async () => {
-    const network = `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`;
+    const network = "bash -c 'echo > /dev/tcp/127.0.0.1/9' 2> /dev/null || true";
     await using project = await cachedProject(
       { makes: "echo $VITE_URL > out", looks: "cat in", given: "echo $VITE_URL > out", asks: network },
       { in: "1" },
       'makes = true\nlooks = true\nasks = true\ngiven = { env = ["VITE_*"] }',
     );
     const env = { VITE_URL: "http://x", VITE_B: "1", NEXT_TELEMETRY_DISABLED: "1", OTHER: "1" };
-    const warnings = async (script: string) => {
-      const { stderr } = await project.rt(["run", script], env);
-      return stderr.split("\n").filter((line) => line.includes("did not get"));
-    };
-    expect(await warnings("makes")).toEqual([
+    const scripts = ["makes", "looks", "given", "asks"];
+    const { stderr } = await project.rt(["--sequential", "run", ...scripts], env);
+    expect(stderr.split("\n").filter((line) => line.includes("did not get"))).toEqual([
       "warning: makes is cached, so it did not get VITE_URL, VITE_B; " +
         'if it needs that, set its rule in [run.cache] to: makes = { env = ["VITE_*"] }',
-    ]);
-    expect(await warnings("looks")).toEqual([]);
-    expect(await warnings("given")).toEqual([]);
-    expect(await warnings("asks")).toEqual([
       "warning: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
         'if it needs that, set its rule in [run.cache] to: asks = { env = ["NEXT_TELEMETRY_DISABLED"] }',
     ]);
@@ -401,8 +437,8 @@ test.skipIf(!CAN_TRACE)("a script runs on a full disk, and no partial entry is s
     });
     expect([...new Bun.Glob("**/{drafts,keys,blobs}/**").scanSync(project.cache)]).toEqual([]);
     await project.run("other", { OTHER: "1" });
-    await rm(`${project.cache}/rt/scripts-4/keys`, { recursive: true });
-    await rm(`${project.cache}/rt/scripts-4/blobs`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-5/keys`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-5/blobs`, { recursive: true });
   }
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
 });

@@ -60,6 +60,32 @@ test("an index contains at most eight entries, and invalid entries are dropped w
     for (const value of [null, {}, [null], [7], -1])
       expect([name, value, read({ ...ENTRY, [name]: value })]).toEqual([name, value, []]);
   }
+  const more = {
+    folders: { "~": "/home/me" },
+    programs: {
+      path: ["/bin", "~/bin", "tools"],
+      found: [
+        ["cat", "/bin/cat"],
+        ["x", null],
+      ],
+    },
+    user: 1000,
+    isColored: true,
+    mentioned: [["HOME", "dist/page", ONE]],
+  } satisfies Partial<StoredEntry>;
+  expect(read({ ...ENTRY, ...more })).toEqual([{ ...ENTRY, ...more }]);
+  const { path, found } = more.programs;
+  for (const [name, values] of Object.entries({
+    folders: [null, 7, { "~": "me" }, { "~": 7 }],
+    programs: [null, {}, { path }, { found }, { path: ["../bin"], found }, { path: [7], found }],
+    user: [null, -1, "1000"],
+    isColored: [null, 1],
+    mentioned: [["HOME"], [["HOME", ""]], [["HOME", "", 7]]],
+  }))
+    for (const value of values)
+      expect([name, value, read({ ...ENTRY, [name]: value })]).toEqual([name, value, []]);
+  for (const program of [["cat"], ["cat", "../cat"], ["cat", 7], [7, null], "cat"])
+    expect([program, read({ ...ENTRY, programs: { path, found: [program] } })]).toEqual([program, []]);
   expect(read({ ...ENTRY, created: 1e300 })).toEqual([]);
   for (const path of ["../evil", "dist/../../evil", "/abs", "", ".", "a\0b", "..\\evil", 7])
     expect(read({ ...ENTRY, outputs: [{ path, kind: "absent" }] })).toEqual([]);
@@ -87,13 +113,13 @@ test("an index contains at most eight entries, and invalid entries are dropped w
 });
 
 test("an output is shareable only inside the package or in declared outputs, and a symlink only within the project", () => {
-  const place = {
+  const scope = {
     root: "/r",
     packageDirectory: "/r/app",
     isDeclared: (path: string) => path.startsWith("/r/declared/"),
   };
   const isOutside = (output: RecordedOutput) =>
-    findUnshareableOutput({ ...ENTRY, outputs: [output] }, place) !== undefined;
+    findUnshareableOutput({ ...ENTRY, outputs: [output] }, scope) !== undefined;
   const file = (path: string, mode = 0o644): RecordedOutput => ({ path, kind: "file", hash: ONE, mode });
   const link = (target: string): RecordedOutput => ({ path: "/r/app/l", kind: "link", target });
   for (const output of [

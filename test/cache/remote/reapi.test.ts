@@ -38,7 +38,7 @@ test.skipIf(!CAN_TRACE)(
     expect(await project.run("build", ENV)).toBe("ran");
     expect(server.blobs.size - known).toBe(1); // an index; the files are unchanged
     server.calls.length = 0;
-    await rm(`${project.cache}/rt/scripts-4/keys`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-5/keys`, { recursive: true });
     await rm(project.join("dist"), { recursive: true });
     expect(await project.run("build", ENV)).toBe("hit");
     expect(callsOf(server, "batchReadBlobs")).toEqual([]);

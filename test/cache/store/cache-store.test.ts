@@ -13,7 +13,7 @@ interface Kept {
   readonly blobs: readonly string[];
 }
 
-const storeOf = ({ cache }: CachedProject) => `${cache}/rt/scripts-4`;
+const storeOf = ({ cache }: CachedProject) => `${cache}/rt/scripts-5`;
 const blobAt = (project: CachedProject, hash: string) =>
   `${storeOf(project)}/blobs/${hash.slice(0, 2)}/${hash}`;
 

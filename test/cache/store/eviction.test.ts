@@ -90,7 +90,7 @@ test("rt cache prune reduces the cache to --size, and removes the stores of othe
   await using project = await createProject();
   const other = project.join("rt/scripts-1/blobs/old");
   await project.write({ "rt/scripts-1/blobs/old": "old", "rt/served/kept": "served" });
-  const store = new CacheStore(project.join("rt/scripts-4"));
+  const store = new CacheStore(project.join("rt/scripts-5"));
   add(store, "a".repeat(64), 3, ["x".repeat(600_000)]);
   const recent = add(store, "b".repeat(64), 2, ["y".repeat(600_000)]);
   const run = async (...words: string[]) =>

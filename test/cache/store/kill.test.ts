@@ -43,7 +43,7 @@ async function expectWhole(project: CachedProject, source: string): Promise<void
 
 /** Expects that the content of each blob matches its name. */
 function expectWholeStore(cache: string): void {
-  const store = join(cache, "rt/scripts-4");
+  const store = join(cache, "rt/scripts-5");
   for (const name of new Bun.Glob("blobs/*/*").scanSync(store))
     expect(hashBytes(readFileSync(join(store, name)))).toBe(name.slice(-64));
 }

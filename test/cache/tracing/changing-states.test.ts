@@ -4,9 +4,10 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chmod, mkdir, rename, rm, symlink, unlink } from "node:fs/promises";
 import { waitUntil } from "../../support/processes.ts";
-import { CAN_TRACE, type CachedProject, cachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedCases, cachedProject, mapCases } from "../cached-project.ts";
 
-type Act = (project: CachedProject) => Promise<unknown>;
+/** @param at returns the path of a file */
+type Act = (at: (name: string) => string) => Promise<unknown>;
 
 interface Flip {
   /** A shell command that observes the state. It runs once in each state. */
@@ -19,68 +20,68 @@ interface Flip {
 const FLIPS: Readonly<Record<string, Flip>> = {
   "an absent file": {
     access: "test -e f",
-    change: async (project) => await project.write({ f: "" }),
-    back: async (project) => await unlink(project.join("f")),
+    change: async (at) => await Bun.write(at("f"), ""),
+    back: async (at) => await unlink(at("f")),
     path: "f",
   },
   "an absent file that it opens": {
     access: "cat f",
-    change: async (project) => await project.write({ f: "" }),
-    back: async (project) => await unlink(project.join("f")),
+    change: async (at) => await Bun.write(at("f"), ""),
+    back: async (at) => await unlink(at("f")),
     path: "f",
   },
   "a listed folder": {
     access: "ls d",
-    change: async (project) => await project.write({ "d/new": "" }),
-    back: async (project) => await unlink(project.join("d/new")),
+    change: async (at) => await Bun.write(at("d/new"), ""),
+    back: async (at) => await unlink(at("d/new")),
     path: "d",
   },
   "the type of a listed name": {
     access: "ls -F d",
-    change: async (project) => {
-      await rename(project.join("d/f"), project.join("moved"));
-      await mkdir(project.join("d/f"));
+    change: async (at) => {
+      await rename(at("d/f"), at("moved"));
+      await mkdir(at("d/f"));
     },
-    back: async (project) => {
-      await rm(project.join("d/f"), { recursive: true });
-      await rename(project.join("moved"), project.join("d/f"));
+    back: async (at) => {
+      await rm(at("d/f"), { recursive: true });
+      await rename(at("moved"), at("d/f"));
     },
     path: "d/f",
   },
   "a symlink in the path": {
     access: "cat link/f",
-    change: async (project) => {
-      await unlink(project.join("link"));
-      await symlink("e", project.join("link"));
+    change: async (at) => {
+      await unlink(at("link"));
+      await symlink("e", at("link"));
     },
-    back: async (project) => {
-      await unlink(project.join("link"));
-      await symlink("d", project.join("link"));
+    back: async (at) => {
+      await unlink(at("link"));
+      await symlink("d", at("link"));
     },
     path: "d/f",
   },
   "a symlink that it reads": {
     access: "readlink link",
-    change: async (project) => {
-      await unlink(project.join("link"));
-      await symlink("e", project.join("link"));
+    change: async (at) => {
+      await unlink(at("link"));
+      await symlink("e", at("link"));
     },
-    back: async (project) => {
-      await unlink(project.join("link"));
-      await symlink("d", project.join("link"));
+    back: async (at) => {
+      await unlink(at("link"));
+      await symlink("d", at("link"));
     },
     path: "link",
   },
   "a renamed folder in the path": {
     access: "cat d/f",
-    change: async (project) => await rename(project.join("d"), project.join("moved")),
-    back: async (project) => await rename(project.join("moved"), project.join("d")),
+    change: async (at) => await rename(at("d"), at("moved")),
+    back: async (at) => await rename(at("moved"), at("d")),
     path: "d/f",
   },
   "the mode of a folder": {
     access: "stat -c %a d",
-    change: async (project) => await chmod(project.join("d"), 0o700),
-    back: async (project) => await chmod(project.join("d"), 0o755),
+    change: async (at) => await chmod(at("d"), 0o700),
+    back: async (at) => await chmod(at("d"), 0o755),
     path: "d",
   },
 };
@@ -99,60 +100,84 @@ const wait = (name: string) => `echo > go${name}; until [ -e ready${name} ]; do 
 const nodeWait = (name: string) =>
   `fs.writeFileSync("go${name}", ""); while (!fs.existsSync("ready${name}")) Atomics.wait(cell, 0, 0, 20);`;
 
-/** Returns the outcome of the run. */
-async function flip(
-  script: string,
-  { change, back }: Pick<Flip, "change" | "back">,
-  more = {},
-): Promise<string> {
-  await using project = await cachedProject(
-    { t: script, ...more },
-    { "d/f": "one\n", "e/f": "two\n" },
-    't = { ignore = ["go*", "ready*", "moved"] }',
+const FILES = { "d/f": "one\n", "e/f": "two\n" };
+const RULE = '{ ignore = ["go*", "ready*", "moved"] }';
+
+async function prepare(at: (name: string) => string): Promise<void> {
+  await chmod(at("d"), 0o755);
+  await symlink("d", at("link"));
+}
+
+/** Makes the changes while the scripts wait. Each script waits after each access. */
+async function makeChanges(
+  acts: readonly Pick<Flip, "change" | "back">[],
+  ats: readonly Parameters<Act>[0][],
+) {
+  for (const [round, act] of (["change", "back"] as const).entries()) {
+    await waitUntil(() => ats.every((at) => existsSync(at(`go${round + 1}`))));
+    for (const [index, at] of ats.entries()) await acts[index]![act](at);
+    for (const at of ats) await Bun.write(at(`ready${round + 1}`), "");
+  }
+}
+
+/** Runs scripts at once, and returns their outcomes. */
+async function flipAll(scripts: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+  await using project = await cachedCases(
+    mapCases(scripts, (script) => ({ script, files: FILES, rule: RULE })),
   );
-  await chmod(project.join("d"), 0o755);
-  await symlink("d", project.join("link"));
-  const running = project.run("t");
-  await waitUntil(() => existsSync(project.join("go1")));
-  await change(project);
-  await project.write({ ready1: "" });
-  await waitUntil(() => existsSync(project.join("go2")));
-  await back(project);
-  await project.write({ ready2: "" });
+  const names = Object.keys(scripts);
+  const ats = names.map((name) => (file: string) => project.at(name, file));
+  for (const at of ats) await prepare(at);
+  const running = project.runAll({}, `--concurrency=${names.length}`);
+  await makeChanges(
+    names.map((name) => FLIPS[name]!),
+    ats,
+  );
   return await running;
 }
 
-test.skipIf(!CAN_TRACE).each(Object.entries(FLIPS))(
-  "a run is not cached when another process changes %s and changes it back between two accesses",
-  async (_, { access, path, ...acts }) => {
-    const script = `${access}; ${wait("1")}; ${access}; ${wait("2")}; true`;
-    const first = await flip(script, acts);
-    expect(first).toBe(
-      `t was not cached: another process changed $PROJECT/${path} during the run; run it again`,
+test.skipIf(!CAN_TRACE)(
+  "a run is not cached when another process changes a state and changes it back between two accesses",
+  async () => {
+    const outcomes = await flipAll(
+      mapCases(FLIPS, ({ access }) => `${access}; ${wait("1")}; ${access}; ${wait("2")}; true`),
+    );
+    expect(outcomes).toEqual(
+      mapCases(
+        FLIPS,
+        ({ path }) =>
+          `t was not cached: another process changed $PROJECT/${path} during the run; run it again`,
+      ),
     );
   },
 );
 
-test.skipIf(!CAN_TRACE).each(Object.entries(NODE))(
-  "a run of Node.js is not cached when another process changes %s and changes it back between two accesses",
-  async (what, access) => {
-    const code = `const cell = new Int32Array(new SharedArrayBuffer(4)); ${access}; ${nodeWait("1")} ${access}; ${nodeWait("2")}`;
-    const first = await flip(`node -e '${code}'`, FLIPS[what]!);
-    expect(first).toMatch(
-      /^t was not cached: another process changed \$PROJECT\/\S+ during the run; run it again$/,
+test.skipIf(!CAN_TRACE)(
+  "a run of Node.js is not cached when another process changes a state and changes it back between two accesses",
+  async () => {
+    const outcomes = await flipAll(
+      mapCases(
+        NODE,
+        (access) =>
+          `node -e 'const cell = new Int32Array(new SharedArrayBuffer(4)); ${access}; ${nodeWait("1")} ${access}; ${nodeWait("2")}'`,
+      ),
     );
+    const changed = /^t was not cached: another process changed \$PROJECT\/\S+ during the run; run it again$/;
+    expect(outcomes).toEqual(mapCases(NODE, () => expect.stringMatching(changed) as string));
   },
 );
 
 test.skipIf(!CAN_TRACE)(
   "a run is not cached when another process makes a change between two steps of the script",
   async () => {
-    const { change, back } = FLIPS["an absent file"]!;
-    const first = await flip(
-      `test -e f; ${wait("2")}; true`,
-      { change, back },
-      { pret: `test -e f; ${wait("1")}` },
+    await using project = await cachedProject(
+      { pret: `test -e f; ${wait("1")}`, t: `test -e f; ${wait("2")}; true` },
+      FILES,
+      `t = ${RULE}`,
     );
+    const running = project.run("t");
+    await makeChanges([FLIPS["an absent file"]!], [project.join]);
+    const first = await running;
     expect(first).toMatch(/another process changed \S+f during the run/);
   },
 );
@@ -165,10 +190,9 @@ test.skipIf(!CAN_TRACE)("a run is cached when the script makes all changes itsel
     {
       t: `bash -c '(${access}; ${change}; ${access}; ${back}; ${access}; mv d g; ${access}; mv g d; ${access}) 2>&1; true'`,
     },
-    { "d/f": "one\n", "e/f": "two\n" },
+    FILES,
   );
-  await chmod(project.join("d"), 0o755);
-  await symlink("d", project.join("link"));
+  await prepare(project.join);
   const first = await project.run("t");
   expect(first).not.toContain("another process changed");
 });

@@ -56,7 +56,7 @@ export async function recordRun(name: string, workload: Workload, isWhole = fals
   const entry = await entryOf(project);
   const made = new Set([...entry.outputs.map(({ path }) => path), ...entry.own]);
   const inputs = entry.conditions.filter(
-    ([, path]) => !path.startsWith("/") && path !== "." && !made.has(path),
+    ([, path]) => !/^(?:\/|~)/.test(path) && path !== "." && !made.has(path),
   );
   const listed = entry.conditions.filter(([kind, path]) => kind === "names" && path === ".");
   const dryRun = async () => {

@@ -1,10 +1,10 @@
 // Limits of the recorder thread: signals, memory, descriptors and unusual path resolution.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { rename, rm, symlink } from "node:fs/promises";
+import { rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { RT, runRt } from "../../support/rt.ts";
-import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedCases, cachedProject, mapCases } from "../cached-project.ts";
 
 /** All signals except SIGKILL and SIGSTOP, which cannot be blocked. */
 const ALL_BLOCKED = "SigBlk:\tfffffffffffbfeff";
@@ -43,58 +43,64 @@ test.skipIf(!CAN_TRACE)(
 );
 
 /** Paths whose meaning changes during the script, or differs from their text. Each names the file that must be an input. */
-const MEANINGS: readonly (readonly [what: string, script: string, input: string])[] = [
-  [
-    "a link in place of a directory that the script removed",
+const MEANINGS: Readonly<Record<string, readonly [script: string, input: string]>> = {
+  "a link in place of a directory that the script removed": [
     "mkdir d; cp one/file d; cat d/file; rm -r d; ln -s two d; cat d/file",
     "two/file",
   ],
-  [
-    "a link in place of a directory that the script moved",
+  "a link in place of a directory that the script moved": [
     "mkdir d; cp one/file d; cat d/file; mv d e; ln -s two d; cat d/file",
     "two/file",
   ],
-  ["a link in place of a missing path", "cat d/file; ln -s two d; cat d/file", "two/file"],
-  ["a file that could not be removed", "rmdir one/file; cat one/file", "one/file"],
-  ["a name in a directory that could not be removed", "rmdir one; ls one", "one/new"],
-  [
-    "a file behind another process's directory",
+  "a link in place of a missing path": ["cat d/file; ln -s two d; cat d/file", "two/file"],
+  "a file that could not be removed": ["rmdir one/file; cat one/file", "one/file"],
+  "a name in a directory that could not be removed": ["rmdir one; ls one", "one/new"],
+  "a file behind another process's directory": [
     "(cd two; sleep 0 & cat /proc/$!/../self/cwd/file; wait)",
     "two/file",
   ],
-  ["a file that a path through /dev resolves to", "cat /dev/.//../$PWD/two/file", "two/file"],
-  ["a file behind a descriptor", "exec 3< two; cat /dev/fd/3/file", "two/file"],
-  ["a file behind standard input", "cat /dev/stdin/file < two", "two/file"],
-  ...Object.entries({
-    "with extra slashes and dots": "/proc/./self//cwd/file",
-    "through its descriptors": "/dev/fd/../cwd/file",
-    "through its root and its descriptors": "/proc/self/root/dev/fd/../cwd/file",
-    "through /proc/net": "/proc/net/../cwd/file",
-    "through its thread": "/proc/thread-self/../../cwd/file",
-    "through a link in /sys": "$NEAR/../../../$PWD/file",
-    "through a link in /dev/shm": "/dev/shm/$LINK/../two/file",
-    "through standard input": "/dev/stdin/../two/file",
-  }).map(([what, path]): [string, string, string] => [
-    `a file that a path resolves to ${what}`,
-    [
-      "NEAR=$(find /sys/devices -maxdepth 4 -type l -name subsystem | head -n 1)",
-      "LINK=rt-$$; ln -s $PWD/one /dev/shm/$LINK; cd two",
-      `cat ${path} < ../one; rm /dev/shm/$LINK`,
-    ].join("; "),
+  "a file that a path through /dev resolves to": ["cat /dev/.//../$PWD/two/file", "two/file"],
+  "a file behind a descriptor": ["exec 3< two; cat /dev/fd/3/file", "two/file"],
+  "a file behind standard input": ["cat /dev/stdin/file < two", "two/file"],
+  "a file that a path resolves to with extra slashes and dots": [
+    "cd two; cat /proc/./self//cwd/file",
     "two/file",
-  ]),
-];
+  ],
+  "a file that a path resolves to through its descriptors": ["cd two; cat /dev/fd/../cwd/file", "two/file"],
+  "a file that a path resolves to through its root and its descriptors": [
+    "cd two; cat /proc/self/root/dev/fd/../cwd/file",
+    "two/file",
+  ],
+  "a file that a path resolves to through /proc/net": ["cd two; cat /proc/net/../cwd/file", "two/file"],
+  "a file that a path resolves to through its thread": [
+    "cd two; cat /proc/thread-self/../../cwd/file",
+    "two/file",
+  ],
+  "a file that a path resolves to through a link in /sys": [
+    "NEAR=$(find /sys/devices -maxdepth 4 -type l -name subsystem | head -n 1); cat $NEAR/../../../$PWD/two/file",
+    "two/file",
+  ],
+  "a file that a path resolves to through a link in /dev/shm": [
+    "LINK=/dev/shm/rt-$$; ln -s $PWD/one $LINK; cd two; cat $LINK/../two/file; rm $LINK",
+    "two/file",
+  ],
+  "a file that a path resolves to through standard input": ["cat /dev/stdin/../two/file < one", "two/file"],
+};
 
-test.skipIf(!CAN_TRACE).each(MEANINGS)("the trace includes %s", async (_what, script, input) => {
-  await using project = await cachedProject(
-    { t: `bash -c '${script}' 2> /dev/null; rm -rf d e; true` },
-    { "one/file": "one", "two/file": "two" },
+test.skipIf(!CAN_TRACE)("the trace includes the file that each path means", async () => {
+  await using project = await cachedCases(
+    mapCases(MEANINGS, ([script]) => ({
+      script: `bash -c '${script}' 2> /dev/null; rm -rf d e; true`,
+      files: { "one/file": "one", "two/file": "two" },
+    })),
   );
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.run("t")).toBe("hit");
-  await project.write({ [input]: "changed" });
-  expect(await project.run("t")).toBe("ran");
-  expect(await project.run("t")).toBe("hit");
+  const [ran, hit] = [mapCases(MEANINGS, () => "ran"), mapCases(MEANINGS, () => "hit")];
+  expect(await project.runAll()).toEqual(ran);
+  expect(await project.runAll()).toEqual(hit);
+  for (const [what, [, input]] of Object.entries(MEANINGS))
+    await writeFile(project.at(what, input), "changed");
+  expect(await project.runAll()).toEqual(ran);
+  expect(await project.runAll()).toEqual(hit);
 });
 
 test.skipIf(!CAN_TRACE)("the trace includes a symlink in /dev/shm that a path resolves through", async () => {
@@ -149,19 +155,24 @@ test.skipIf(!CAN_TRACE)("the recorder resolves no path in a deleted working dire
 
 const RENAMEAT2 = process.arch === "arm64" ? 276 : 316;
 
-test.skipIf(!CAN_TRACE).each([
-  [
-    "exchanges two paths",
+const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: string]>> = {
+  "exchanges two paths": [
     `perl -e 'my ($a, $b) = ("a", "b"); syscall(${RENAMEAT2}, -100, $a, -100, $b, 2) == 0 or die'`,
     "it exchanged two paths: $PROJECT/a",
   ],
-  ["opens a name that is not UTF-8", `cat "$(printf 'x\\377')" 2> /dev/null; true`, "is not UTF-8"],
-])("a script is not cached when it %s", async (_what, script, reason) => {
-  await using project = await cachedProject({ t: script }, { a: "a", b: "b" });
-  expect(await project.run("t")).toContain(reason);
+  "opens a name that is not UTF-8": [`cat "$(printf 'x\\377')" 2> /dev/null; true`, "is not UTF-8"],
+};
+
+test.skipIf(!CAN_TRACE)("a script is not cached when its trace cannot describe what it did", async () => {
+  await using project = await cachedCases(
+    mapCases(UNCACHEABLE, ([script]) => ({ script, files: { a: "a", b: "b" } })),
+  );
+  expect(await project.runAll()).toEqual(
+    mapCases(UNCACHEABLE, ([, reason]) => expect.stringContaining(reason) as string),
+  );
 });
 
-const MANY = 300;
+const MANY = 100;
 
 test.skipIf(!CAN_TRACE)("one run traces more scripts than it has descriptors", async () => {
   const names = Array.from({ length: MANY }, (_, index) => `p${index}`);
@@ -176,7 +187,7 @@ test.skipIf(!CAN_TRACE)("one run traces more scripts than it has descriptors", a
   const run = async () => {
     const { stdout } = await runRt({
       // There are fewer descriptors than scripts, so each script must release its own.
-      program: ["bash", "-c", 'ulimit -n 256; exec "$0" "$@"', RT],
+      program: ["bash", "-c", 'ulimit -n 90; exec "$0" "$@"', RT],
       args: ["--filter", "p*", "run", "t"],
       cwd: project.path,
       env: { XDG_CACHE_HOME: project.cache },

@@ -5,7 +5,7 @@ export default {
   "src/cache/key/cache-key.ts": [
     {
       fault: "arguments are not part of the key",
-      text: "step.argv.map(placeless)]",
+      text: "step.argv.map(ownProgram)]",
       becomes: "[]]",
       tests: ["cache/entry/cache-key"],
     },

@@ -70,6 +70,22 @@ describe.skipIf(!isLinux).concurrent("rt after a SIGKILL", () => {
     await waitUntil(() => mark.find().length === 0);
   });
 
+  test("leaves no script with permissions that has just started", async () => {
+    const mark = createMark();
+    const env = JSON.stringify(Object.keys(mark.env));
+    await using project = await createProject({
+      "package.json": { scripts: { go: SURVIVES } },
+      "rtfig.toml": `[tasks.go]\nenv = ${env}\n`,
+    });
+    const args = ["run", "--permissions", "--parallel", "go"];
+    // The killed rt leaves its folder of temporary files.
+    const variables = { ...killedAfter(2), ...mark.env, TMPDIR: project.path };
+    const child = startRt({ args, cwd: project.path, env: variables });
+    await child.exited;
+    expect(child.signalCode).toBe("SIGKILL");
+    await waitUntil(() => mark.find().length === 0);
+  });
+
   test("leaves no cached script that has just started", async () => {
     await using project = await createProject({
       "package.json": { scripts: { go: SURVIVES } },

@@ -8,6 +8,8 @@ import { type Environment, RT, runRt, startRt } from "../../support/rt.ts";
 const MAPPING = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 const NAMESPACE = ["unshare", ...MAPPING, "--fork", "--kill-child", "--pid"];
 const SERVER = "echo up; exec sleep 60";
+/** Ends each read, as bash runs no trap for a signal that arrives just before it reads. */
+const WAIT = "while :; do read -r -t 0.2 line <&3; done";
 
 describe.skipIf(process.platform !== "linux")("as process 1, rt ends at SIGTERM with", () => {
   for (const args of [
@@ -48,10 +50,10 @@ test.skipIf(process.platform !== "linux")(
 describe.skipIf(process.platform !== "linux")("as process 1, rt forwards to the program", () => {
   for (const signal of ["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)
     test.concurrent(signal, async () => {
-      const handling = `trap 'echo got; exit 7' ${signal.slice(3)}; echo up; while :; do read -r line <&3; done`;
+      const handling = `trap 'echo got; exit 7' ${signal.slice(3)}; echo up; ${WAIT}`;
       await using project = await createProject({
         "serve.sh": handling,
-        "package.json": { scripts: { serve: "mkfifo wait; exec sh serve.sh 3<>wait" } },
+        "package.json": { scripts: { serve: "mkfifo wait; exec bash serve.sh 3<>wait" } },
       });
       const child = startRt({ program: [...NAMESPACE, RT], args: ["run", "serve"], cwd: project.path });
       const reader = child.stdout.getReader();
@@ -90,7 +92,6 @@ async function startFirst(files: Files, args: readonly string[], env: Environmen
   };
 }
 
-const WAIT = "while :; do read -r line <&3; done";
 const scriptWith = (trap: string) => `trap '${trap}' TERM; mkfifo wait$$; exec 3<>wait$$; echo up; ${WAIT}`;
 
 describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SIGTERM, rt ends with", () => {

@@ -142,7 +142,10 @@ url = "grpc://127.0.0.1:1"
         '[secrets]\nTOKEN = { from = "acme/token" }\n[run.secrets]\npostinstall = ["TOKEN"]\nsetup = ["TOKEN"]\n',
       "package.json": {
         name: "app",
-        scripts: { postinstall: "echo ${TOKEN-nothing} ${OTHER-nothing} > got", setup: "rt install --force" },
+        scripts: {
+          postinstall: "echo ${TOKEN-nothing} ${OTHER-nothing} > got",
+          setup: "rt install --no-permissions --force",
+        },
         dependencies: { dep: "file:./dep" },
         trustedDependencies: ["dep"],
       },
@@ -153,7 +156,9 @@ url = "grpc://127.0.0.1:1"
       },
     });
     const env = { TOKEN: VALUE, OTHER: "other" };
-    const { stderr, status } = await runRt({ args: ["install"], cwd: own.path, env });
+    // With permissions, the script of the package could not write its result.
+    const args = ["install", "--no-permissions"];
+    const { stderr, status } = await runRt({ args, cwd: own.path, env });
     expect({ stderr, status }).toMatchObject({ status: 0 });
     expect(await Bun.file(own.join("got")).text()).toBe("nothing other\n");
     expect(await Bun.file(own.join("dep-got")).text()).toBe("nothing\n");

@@ -69,8 +69,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       RT_TRUST: await trustOf(project.path),
     });
   const read = (project: Project, name: string) => Bun.file(project.join(name)).text();
-  const stored = async (service: string, name: string) =>
-    (await runRt({ args: ["secrets", "get", service, name], env: keyring.env })).stdout;
+  // secret-tool starts faster than rt, and finds and replaces its entries: see linux/interop.test.ts.
+  const stored = (service: string, name: string) =>
+    keyring.run(["secret-tool", "lookup", "service", service, "account", name]);
+  const store = (service: string, name: string, value: string) =>
+    keyring.run(["secret-tool", "store", "--label=x", "service", service, "account", name], value);
   const own = (text: string, { service }: { service: string }) =>
     text.replaceAll("get shop ", `get ${service} `);
 
@@ -98,7 +101,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const config = await read(shop, "rtfig.toml");
     expect(config.startsWith(CONFIG)).toBe(true);
     expect(Bun.TOML.parse(config)).toEqual({
-      run: { shell: "rt", secrets: { dev: MOVED, "web#dev": MOVED } },
+      run: { shell: "rt" },
+      tasks: { dev: { secrets: MOVED }, "web#dev": { secrets: MOVED } },
       secrets: Object.fromEntries(MOVED.map((name) => [name, { from: `${shop.service}/${name}` }])),
     });
     expect((await readdir(shop.path)).toSorted()).toEqual([".env", "package.json", "rtfig.toml"]);
@@ -153,7 +157,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     );
     expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
       project: { id: expect.stringMatching(/-[0-9a-f]{16}$/) },
-      run: { secrets: { dev: MOVED } },
+      tasks: { dev: { secrets: MOVED } },
       secrets: Object.fromEntries(MOVED.map((name) => [name, { from: "age:team/s.age" }])),
     });
     expect((await rt("secrets", "get", "--file=team/s.age", "SIGNING_KEY")).stdout).toBe(KEY);
@@ -275,7 +279,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(result.stdout).toContain("stay  B_TOKEN  contains a command");
     expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
       secrets: { A_TOKEN: { from: `${shop.service}/A_TOKEN` } },
-      run: { secrets: { "web#dev": ["A_TOKEN"] } },
+      tasks: { "web#dev": { secrets: ["A_TOKEN"] } },
     });
     // A folder of another user is a dependency, whose files rt does not change.
     if (process.getuid!() !== 0) return;
@@ -329,10 +333,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
 
   test("another value under the same name is never replaced", async () => {
     await using shop = await createShop();
-    await keyring.run(
-      ["secret-tool", "store", "--label=x", "service", shop.service, "account", "LAST_TOKEN"],
-      "somebody else's",
-    );
+    await store(shop.service, "LAST_TOKEN", "somebody else's");
     const { stderr, status } = await run(shop, [".env", "--yes"]);
     expect(stderr).toStartWith(
       `error: The credential store has another value under "${shop.service}" "LAST_TOKEN", so nothing was moved\nhint: store these under another service: --service <name>`,
@@ -591,7 +592,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       "rtfig.toml": from("A", "B"),
     });
     const values = { A: "two words # and ' more $HOME", B: 'a\n"b"\n`c`' };
-    await runRt({ args: ["secrets", "set", "A", "x"], stdin: values.A, env: keyring.env });
+    await store("A", "x", values.A);
     const absent = await undo(shop, ".env");
     expect(absent.stderr).toBe('error: No credential "x" under "B", so nothing was changed\n');
     const before = await read(shop, ".env");
@@ -603,7 +604,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       expect(await terminal.awaitExit()).toBe(1);
     }
     expect(await read(shop, ".env")).toBe(before);
-    await runRt({ args: ["secrets", "set", "B", "x"], stdin: values.B, env: keyring.env });
+    await store("B", "x", values.B);
     expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
     const { stdout } = await runRt({
       args: ["--env-file=.env", "-p", "JSON.stringify([process.env.A, process.env.KEEP, process.env.B])"],
@@ -612,7 +613,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(JSON.parse(stdout)).toEqual([values.A, "1", values.B]);
     // A quote in the removed line would close that of D.
     const odd = "D='x\n# A=... is in the credential store: rt secrets get 'E F' x\n";
-    await runRt({ args: ["secrets", "set", "E F", "x"], stdin: "value", env: keyring.env });
+    await store("E F", "x", "value");
     await shop.write({ ".env": odd, "rtfig.toml": from("E F", "B") });
     expect((await undo(shop, ".env")).stderr).toStartWith(
       "error: .env cannot represent A so that the engine reads it back, so nothing was changed\n",
@@ -633,11 +634,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, ".env")).toBe(env);
     // A carriage return, and an escape that the engine would read as one.
-    await runRt({
-      args: ["secrets", "set", shop.service, "PEM_KEY"],
-      stdin: "one-of-it\rtwo\\rthree",
-      env: keyring.env,
-    });
+    await store(shop.service, "PEM_KEY", "one-of-it\rtwo\\rthree");
     await shop.write({ ".env": moved });
     const refused = await undo(shop, ".env");
     expect([refused.stderr, refused.status]).toEqual([
@@ -670,7 +667,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
 
   test("--undo uses an address that the user has allowed, or asks", async () => {
     const stolen = "# STOLEN=... is in the credential store: rt secrets get github token\n";
-    await runRt({ args: ["secrets", "set", "github", "token"], stdin: TOKEN, env: keyring.env });
+    await store("github", "token", TOKEN);
     const mapping = (address: string, name = "STOLEN") => `[secrets.${name}]\nfrom = "${address}"\n`;
     await using shop = await createShop({ ".env": stolen });
     const refusal =

@@ -76,11 +76,21 @@ describe("rtfig.toml", () => {
   const B = '[secrets.B]\nfrom = "s/B"\n';
 
   test.each([
-    ["nothing", "", '\n[secrets.A]\nfrom = "s/A"\n\n[run.secrets]\ndev = ["A"]\n'],
+    ["nothing", "", '\n[secrets.A]\nfrom = "s/A"\n\n[tasks.dev]\nsecrets = ["A"]\n'],
+    [
+      "the row of the script",
+      "[tasks.dev] # serves\nservice = true\n",
+      '[tasks.dev] # serves\nsecrets = ["A"]\nservice = true\n\n[secrets.A]\nfrom = "s/A"\n',
+    ],
+    [
+      "a list in the row of the script",
+      '[tasks.dev]\nsecrets = ["B"]\n[run.secrets]\nother = ["B"]\n',
+      '[tasks.dev]\nsecrets = ["A", "B"]\n[run.secrets]\nother = ["B"]\n\n[secrets.A]\nfrom = "s/A"\n',
+    ],
     [
       "no line break at the end, and Windows' ones",
       "[test]\r\nsmol = true\r\n# end",
-      '[test]\r\nsmol = true\r\n# end\r\n\r\n[secrets.A]\r\nfrom = "s/A"\r\n\r\n[run.secrets]\r\ndev = ["A"]\r\n',
+      '[test]\r\nsmol = true\r\n# end\r\n\r\n[secrets.A]\r\nfrom = "s/A"\r\n\r\n[tasks.dev]\r\nsecrets = ["A"]\r\n',
     ],
     [
       "the table, and another after it",
@@ -105,6 +115,7 @@ describe("rtfig.toml", () => {
   test.each([
     ["an inline table", 'secrets = { B = { from = "s/B" } }'],
     ["an inline table of scripts", '[run]\nsecrets = { dev = ["B"] }'],
+    ["an inline table of a task", "[tasks]\ndev = { cache = true }"],
     ["an invalid list", '[run.secrets]\ndev = "B"'],
     ["a value with the name of a table", "secrets = 1"],
     ["no TOML", "[["],
@@ -114,7 +125,7 @@ describe("rtfig.toml", () => {
 
   test("any script name is quoted as a key", () => {
     expect(Bun.TOML.parse(add("", ['a"b\\', "web#dev", "x.y"]))).toMatchObject({
-      run: { secrets: { 'a"b\\': ["A"], "web#dev": ["A"], "x.y": ["A"] } },
+      tasks: { 'a"b\\': { secrets: ["A"] }, "web#dev": { secrets: ["A"] }, "x.y": { secrets: ["A"] } },
     });
   });
 });

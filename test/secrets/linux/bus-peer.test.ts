@@ -34,7 +34,7 @@ describe.skipIf(process.platform !== "linux" || !isRoot).each(["a path", "an abs
       expect(await runRt({ args: ["secrets", "set", "a", "b"], env, stdin: "the value" })).toEqual({
         stdout: "",
         stderr: expect.stringContaining(
-          `error: What listens at ${address} is another user's (uid ${OTHER_USER_ID})\nhint: `,
+          `error: The D-Bus socket ${address} belongs to another user (uid ${OTHER_USER_ID})\nhint: `,
         ),
         status: 2,
       });

@@ -53,6 +53,15 @@ describe("command", () => {
     expect(stdout).toBe("ui:types  | own types\nweb:types | types\n");
   });
 
+  test("a command of one package runs by the name package#task, from any folder", async () => {
+    const files = { ...PACKAGES, ...config('[tasks."web#serve"]', 'command = "pwd"') };
+    for (const folder of ["", "packages/ui"]) {
+      const { stdout, stderr, status } = await run(files, ["run", "web#serve"], folder);
+      expect([stderr, status]).toEqual(["$ pwd\n", 0]);
+      expect(stdout).toBe("$PROJECT/packages/web\n");
+    }
+  });
+
   test("a command works in a folder without a package.json", async () => {
     const files = config(
       "[tasks.db]",

@@ -56,6 +56,13 @@ describe("depends-on", () => {
     });
   });
 
+  test("a task that several entries of depends-on name is one dependency", async () => {
+    const rows = ["[tasks.deploy]", 'depends-on = ["build", "web#build", "//#lint", "root#lint"]'];
+    expect(await plan({ ...SHOP, ...config(...rows) }, ["deploy"], "packages/web")).toMatchObject({
+      tasks: expect.arrayContaining(["web deploy after root lint, web build"]) as unknown,
+    });
+  });
+
   test("depends-on names tasks of the same package, of one package, and of the packages that a package depends on", async () => {
     const rows = [
       "[tasks.test]",
@@ -136,6 +143,21 @@ describe("depends-on", () => {
     });
   });
 
+  test("rt passes no arguments to a dependency when two words name the same task", async () => {
+    const files = { ...SHOP, ...config("[tasks.build]", 'depends-on = ["test"]') };
+    expect(await plan(files, ["--filter=web", "build", "web#build", "--", "x"])).toEqual({
+      tasks: ["web test", "web build after web test"],
+      args: { "web test": [], "web build": ["x"] },
+    });
+  });
+
+  test("RT_DEBUG=times prints when the command line was read and when the plan was finished", async () => {
+    await using project = await createProject({ ...SHOP, ...config(BUILD) });
+    const args = ["run", "--filter=web", "--dry-run", "build"];
+    const { stderr } = await runRt({ args, cwd: project.path, env: { RT_DEBUG: "times" } });
+    expect(stderr.replaceAll(/[\d.]+/g, "N")).toBe("command line: N ms\nplan: N ms\n");
+  });
+
   test("depends-on is part of a plan with one of several shards, and of its graphs", async () => {
     const files = { ...SHOP, ...config(BUILD, "[tasks.test]", 'depends-on = ["build"]') };
     await using project = await createProject(files);
@@ -213,6 +235,12 @@ describe("several words", () => {
       'warning: "--filter" is an argument of "build" here; write options of rt before the task, or put -- before arguments\n' +
         "$ echo build --filter web\n",
     );
+    const filtered = await run(files, ["--filter=web", "build", "--dry-run", "--filter=x"]);
+    expect(filtered.stdout).toContain("build --dry-run --filter=x\n");
+    expect(filtered.stderr.match(/^warning: .*$/gm)).toEqual([
+      'warning: "--dry-run" is an argument of "build" here; write options of rt before the task, or put -- before arguments',
+    ]);
+    expect((await run(files, ["--filter=web", "build", "--", "--dry-run"])).stderr).not.toContain("warning");
   });
 
   test("words are arguments without [tasks]", async () => {

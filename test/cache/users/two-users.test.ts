@@ -1,0 +1,108 @@
+// A result of one user is a hit for another user and for CI, but only where the script does not depend on the user.
+import { expect, test } from "bun:test";
+import { chmodSync, readFileSync } from "node:fs";
+import { isRoot } from "../../support/users.ts";
+import { CAN_TRACE } from "../cached-project.ts";
+import { serveCache, variablesFor } from "../server/served-cache.ts";
+import { type TestUser, twoUsers } from "./two-users.ts";
+
+function manifest(scripts: Readonly<Record<string, string>>, rows: Readonly<Record<string, string>> = {}) {
+  const tables = Object.keys(scripts).map((name) => `[tasks.${name}]\ncache = true\n${rows[name] ?? ""}\n`);
+  return { "package.json": { name: "shop", scripts }, "rtfig.toml": tables.join("") };
+}
+
+const outputOf = ({ checkout }: TestUser, file: string) => readFileSync(`${checkout}/${file}`, "utf8");
+
+test.skipIf(!CAN_TRACE || !isRoot)(
+  "a result of tsc is a hit for a user with another home, number, terminal, language and PATH, in CI",
+  async () => {
+    await using served = await serveCache();
+    await using users = await twoUsers(
+      {
+        ...manifest({ check: "tsc" }),
+        "src/a.ts": 'import { two } from "./b";\nexport const a: number = 1 + two;\n',
+        "src/b.ts": "export const two = 2;\n",
+        "tsconfig.json": {
+          compilerOptions: { outDir: "types", rootDir: "src", types: [], lib: ["es5"] },
+          include: ["src"],
+        },
+      },
+      variablesFor(served),
+      { typescript: "bin/tsc" },
+    );
+    expect(await users.developer.run("check")).toBe("ran");
+    expect(await users.ci.run("check")).toBe("hit");
+    expect(outputOf(users.ci, "types/a.js")).toBe(outputOf(users.developer, "types/a.js"));
+  },
+);
+
+/** Scripts that depend on the user, or on what the user has set. */
+const DEPENDENT = {
+  home: "echo $HOME > out",
+  user: "id -u > out",
+  homeDeclared: "echo $HOME | wc -c > out",
+  place: "pwd > out",
+  setting: "cat ~/.setting > out",
+  tool: "greet > out",
+  declared: "echo $CI > out",
+};
+/** Scripts that do not, although they look at it. */
+const INDEPENDENT = {
+  variables: "echo $TERM $SHELL $LANG $USER $CI $SSH_AUTH_SOCK $GIT_DIR $LC_TIME $SHLVL > out",
+  same: "cat ~/.same > out",
+  missing: "cat ~/.config/none ~/none 2> /dev/null; echo > out",
+  word: "echo shop work builds checkout ada > out",
+  printed: "pwd; echo in $PWD/src, file://$PWD",
+  colors: String.raw`printf '\033[1mbold\033[0m\n'`,
+};
+
+test.skipIf(!CAN_TRACE || !isRoot)(
+  "a script that depends on its user runs for each user, and one that does not is a hit",
+  async () => {
+    await using served = await serveCache();
+    const all = Object.entries({ ...DEPENDENT, ...INDEPENDENT });
+    const named = all.map(([name, text]) => [name, text.replace("> out", `> ${name}.out`)] as const);
+    await using users = await twoUsers(
+      manifest(Object.fromEntries(named), { declared: 'env = ["CI"]', homeDeclared: 'env = ["HOME"]' }),
+      variablesFor(served),
+    );
+    const greet = (text: string) => `#!/bin/sh\necho ${text}\n`;
+    await users.write({
+      "ada/.setting": "1\n",
+      "runner/.setting": "2\n",
+      "ada/.same": "1\n",
+      "runner/.same": "1\n",
+      "one/greet": greet("one"),
+      "two/greet": greet("two"),
+    });
+    const pathOf = (name: string) => `${users.join(name)}:${process.env.PATH}`;
+    for (const name of ["one", "two"]) chmodSync(users.join(`${name}/greet`), 0o755);
+    const scripts = [...Object.keys(DEPENDENT), ...Object.keys(INDEPENDENT)];
+    const args = ["run", "--why", ...scripts];
+    await users.developer.rt(args, { PATH: pathOf("one") });
+    const { stdout, stderr } = await users.ci.rt(args, { PATH: pathOf("two") });
+    const outcomeOf = (name: string) =>
+      new RegExp(`^${name}: cache (hit|miss): (.*)$`, "m").exec(stdout + stderr)?.slice(1);
+    const outcomes = Object.fromEntries(scripts.map((name) => [name, outcomeOf(name)]));
+    const hit = ["hit", expect.stringContaining("(from the shared cache)")];
+    const miss = (what: string) => ["miss", what];
+    expect(outcomes).toEqual({
+      home: miss("home.out contains the value of HOME, so the result is valid only with that value"),
+      homeDeclared: miss("no earlier run"),
+      user: miss("it depends on its user, who was another one"),
+      place: miss(
+        `place.out contains ${JSON.stringify(users.developer.checkout)}, the path of the project, so the result is valid only there`,
+      ),
+      setting: miss(`${users.ci.home}/.setting changed`),
+      tool: ["miss", expect.stringContaining("the program greet is ")],
+      declared: ["miss", "no earlier run"],
+      ...Object.fromEntries(Object.keys(INDEPENDENT).map((name) => [name, hit])),
+    });
+    expect((await users.ci.rt(["run", "printed"])).stdout).toBe(
+      `${users.ci.checkout}\nin ${users.ci.checkout}/src, file://${users.ci.checkout}\n`,
+    );
+    const replayed = await users.ci.rt(["run", "colors"]);
+    expect(replayed.stdout).toBe("bold\n");
+    expect((await users.developer.rt(["run", "colors"])).stdout).toBe("\u001b[1mbold\u001b[0m\n");
+  },
+);

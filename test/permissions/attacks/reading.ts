@@ -1,0 +1,66 @@
+// Attempts to read credentials.
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { around, AT_FDCWD, type Attempts, call, hasSecret, OPENAT, SECRET, text } from "./calls.ts";
+
+const { home, other } = around;
+
+export const reading: Attempts = {
+  "reads ~/.npmrc": () => hasSecret(join(home, ".npmrc")),
+  "reads ~/.aws/credentials": () => hasSecret(join(home, ".aws/credentials")),
+  "reads ~/.ssh/id_ed25519": () => hasSecret(join(home, ".ssh/id_ed25519")),
+  "reads ~/.config/gh/hosts.yml": () => hasSecret(join(home, ".config/gh/hosts.yml")),
+  "reads ~/.git-credentials": () => hasSecret(join(home, ".git-credentials")),
+  "reads the keyring's file": () => hasSecret(join(home, ".local/share/keyrings/login.keyring")),
+  "reads ~/.cargo/credentials.toml": () => hasSecret(join(home, ".cargo/credentials.toml")),
+  "lists the home folder": () => fs.readdirSync(home).includes(".npmrc"),
+  "reads .env of another package": () => hasSecret("../b/.env"),
+  "reads .env of the root through a link": () => {
+    fs.symlinkSync("../../.env", "link-to-env");
+    return hasSecret("link-to-env");
+  },
+  "moves .env of another package to its own": () => {
+    fs.renameSync("../b/.env.local", "stolen.env");
+    return hasSecret("stolen.env");
+  },
+  "reads another project": () => hasSecret(join(other, "private.txt")),
+  "reads a temporary file of another program": () => hasSecret(join(other, "../temporary.txt")),
+  "reads a file through a symlink": () => {
+    fs.symlinkSync(join(home, ".npmrc"), "link-to-npmrc");
+    return hasSecret("link-to-npmrc");
+  },
+  "makes a hard link to a file of the home folder": () => {
+    fs.linkSync(join(home, ".npmrc"), "hard-link");
+    return hasSecret("hard-link");
+  },
+  "moves a file of the home folder into the project": () => {
+    fs.renameSync(join(home, ".movable"), "moved");
+    return hasSecret("moved");
+  },
+  "has a token in its environment": () => process.env.GITHUB_TOKEN === SECRET,
+  "has the address of the session bus": () => process.env.DBUS_SESSION_BUS_ADDRESS !== undefined,
+  "has the socket of the agent": () => process.env.SSH_AUTH_SOCK !== undefined,
+  "reads the registry's token in ~/.docker/config.json": () => hasSecret(join(home, ".docker/config.json")),
+  "reads ~/.kube/config": () => hasSecret(join(home, ".kube/config")),
+  "reads the cloud's token in ~/.config/gcloud": () =>
+    hasSecret(join(home, ".config/gcloud/application_default_credentials.json")),
+  "reads the passwords of a browser": () => hasSecret(join(home, ".config/google-chrome/Default/Login Data")),
+  "reads a wallet": () => hasSecret(join(home, ".ethereum/keystore/key")),
+  "reads the history of the shell": () => hasSecret(join(home, ".bash_history")),
+  "searches the home folder for credentials": () =>
+    fs.readdirSync(home, { recursive: true }).some((name) => String(name).endsWith("credentials")),
+  "reads a folder of the home folder that node_modules/.bin leads to": () =>
+    hasSecret(join(home, ".gnupg/key")),
+  "reads a file through the root of its own process": () =>
+    hasSecret(`/proc/self/root${join(home, ".npmrc")}`),
+  "reads a file below an opened folder": () => {
+    const O_PATH = 0o10000000;
+    const folder = call(OPENAT, AT_FDCWD, text(home), O_PATH, 0);
+    const file = call(OPENAT, folder, text(".netrc"), 0, 0);
+    return file >= 0 && fs.readFileSync(file, "utf8").includes(SECRET);
+  },
+  "has the tokens of the CI job": () =>
+    ["NPM_TOKEN", "AWS_SECRET_ACCESS_KEY", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"].some(
+      (name) => process.env[name] === SECRET,
+    ),
+};

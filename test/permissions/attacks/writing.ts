@@ -1,0 +1,114 @@
+// Attempts to change files outside of the project, and modes.
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import { around, AT_FDCWD, type Attempts, call, CHMOD, text } from "./calls.ts";
+
+const { home, other } = around;
+
+export const writing: Attempts = {
+  "writes the compile cache that projects share": () => {
+    fs.writeFileSync(join(other, "../node-compile-cache.js"), "evil");
+    return true;
+  },
+  "appends to ~/.bashrc": () => {
+    fs.appendFileSync(join(home, ".bashrc"), "evil\n");
+    return true;
+  },
+  "truncates ~/.profile": () => {
+    fs.truncateSync(join(home, ".profile"));
+    return fs.statSync(join(home, ".profile")).size === 0;
+  },
+  "makes an autostart entry": () => {
+    fs.writeFileSync(join(home, ".config/evil.desktop"), "evil");
+    return true;
+  },
+  "moves a file of the project to the home folder": () => {
+    fs.writeFileSync("payload", "evil");
+    fs.renameSync("payload", join(home, ".payload"));
+    return true;
+  },
+  "writes to the home folder through a symlink": () => {
+    fs.symlinkSync(home, "link-to-home");
+    fs.writeFileSync("link-to-home/.through-link", "evil");
+    return true;
+  },
+  "removes a file of the home folder": () => {
+    fs.unlinkSync(join(home, ".removable"));
+    return true;
+  },
+  "changes the mode of ~/.ssh": () => {
+    fs.chmodSync(join(home, ".ssh"), 0o777);
+    return true;
+  },
+  "makes a set-user-ID program": () => {
+    fs.writeFileSync("privileged", "");
+    fs.chmodSync("privileged", 0o4755);
+    return (fs.statSync("privileged").mode & 0o4000) !== 0;
+  },
+  "creates a set-user-ID program": () => {
+    fs.closeSync(fs.openSync("created", "wx", 0o4755));
+    return (fs.statSync("created").mode & 0o4000) !== 0;
+  },
+  "adds a key to ~/.ssh/authorized_keys": () => {
+    fs.appendFileSync(join(home, ".ssh/authorized_keys"), "evil\n");
+    return true;
+  },
+  "adds a service to ~/.config/systemd": () => {
+    fs.mkdirSync(join(home, ".config/systemd/user"), { recursive: true });
+    fs.writeFileSync(join(home, ".config/systemd/user/evil.service"), "evil");
+    return true;
+  },
+  "replaces a program in ~/.local/bin": () => {
+    fs.writeFileSync(join(home, ".local/bin/tool"), "evil");
+    return true;
+  },
+  "poisons the cache of a package manager": () => {
+    fs.writeFileSync(join(home, ".npm/_cacache/content"), "evil");
+    return true;
+  },
+  "changes the user's configuration of git": () => {
+    fs.writeFileSync(join(home, ".gitconfig"), "[core]\nhooksPath = /tmp/evil\n");
+    return true;
+  },
+  "adds a variable to the later steps of the CI job": () => {
+    fs.appendFileSync(join(other, "../github-env"), "NODE_OPTIONS=--require=/tmp/evil\n");
+    return true;
+  },
+  "changes the mode of a program by its descriptor": () => {
+    fs.fchmodSync(fs.openSync(join(home, ".local/bin/tool"), "r"), 0o777);
+    return true;
+  },
+  "changes the mode of a program by an empty path": () => {
+    const AT_EMPTY_PATH = 0x1000;
+    const file = fs.openSync(join(home, ".local/bin/tool"), "r");
+    return call([452, 452], file, text(""), 0o757, AT_EMPTY_PATH) === 0;
+  },
+  "makes a set-user-ID program by its descriptor": () => {
+    const file = fs.openSync("by-descriptor", "w");
+    fs.fchmodSync(file, 0o4755);
+    return (fs.fstatSync(file).mode & 0o4000) !== 0;
+  },
+  "exchanges a symlink while rt decides a change of mode": () => {
+    const [own, foreign, link] = ["own-folder", join(home, ".exchanged"), "exchanged-link"];
+    fs.mkdirSync(own);
+    fs.symlinkSync(own, link);
+    const source = `const fs = require("node:fs"); const { targets, link } = require("node:worker_threads").workerData; let round = 0; for (;;) { fs.symlinkSync(targets[round++ % 2], "draft"); fs.renameSync("draft", link); }`;
+    const worker = new Worker(source, { eval: true, workerData: { targets: [own, foreign], link } });
+    return new Promise((resolve, reject) => {
+      worker.on("error", reject);
+      worker.once("online", () => {
+        let hasChanged = false;
+        const limit = Date.now() + 10_000;
+        while (fs.readlinkSync(link) === own && Date.now() < limit) continue;
+        const end = Date.now() + 500;
+        while (!hasChanged && Date.now() < end) {
+          // Without a race the change is refused.
+          call(CHMOD, AT_FDCWD, text(link), 0o711, 0);
+          hasChanged = (fs.statSync(foreign).mode & 0o777) === 0o711;
+        }
+        void worker.terminate().then(() => resolve(hasChanged));
+      });
+    });
+  },
+};

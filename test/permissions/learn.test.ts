@@ -1,0 +1,156 @@
+// rt run --learn proposes the permissions of a task, and rt permissions check compares them with what it uses.
+import { describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createProject, type Files } from "../support/project.ts";
+import { startOnTerminal } from "../support/programs/terminal.ts";
+import { cleanEnvironment, REPOSITORY, RT, runRt } from "../support/rt.ts";
+import { hashIn } from "../support/trusted.ts";
+
+/** A project beside a shared folder, with a home folder. */
+async function besideFolders(scripts: Readonly<Record<string, string>>, files: Files = {}) {
+  const project = await createProject({
+    "shared/data": "shared\n",
+    "home/.npmrc": "token\n",
+    "home/.tool/cache/x": "cache\n",
+    "shop/package.json": { name: "shop", type: "module", scripts },
+    ...Object.fromEntries(Object.entries(files).map(([name, content]) => [`shop/${name}`, content])),
+  });
+  // As version managers do: a link in PATH leads to the tools.
+  await project.write({ "tools-1.0/bin/linked": "#!/bin/sh\n:\n" });
+  chmodSync(project.join("tools-1.0/bin/linked"), 0o755);
+  symlinkSync(project.join("tools-1.0"), project.join("tools"));
+  const cwd = project.join("shop");
+  const env = { HOME: project.join("home"), PATH: `${project.join("tools/bin")}:${process.env.PATH}` };
+  const rt = async (...args: string[]) => {
+    const first = await runRt({ args, cwd, env });
+    const hash = hashIn(first);
+    return hash === undefined ? first : await runRt({ args, cwd, env: { ...env, RT_TRUST: hash } });
+  };
+  const config = () => readFileSync(project.join("shop/rtfig.toml"), "utf8");
+  return { project, cwd, env, rt, config, [Symbol.asyncDispose]: () => project[Symbol.asyncDispose]() };
+}
+
+describe.skipIf(process.platform !== "linux")("permissions", () => {
+  test("--learn proposes the shortest table, under which the task runs, and later only what is new", async () => {
+    await using place = await besideFolders(
+      {
+        prebuild: "mkdir -p node_modules/.temp && echo > node_modules/.temp/x",
+        build:
+          "cat ../shared/data ~/.npmrc ~/.tool/cache/x; mkdir -p dist/a; echo > dist/a/x; echo > dist/y; echo > $TMPDIR/z; mkdir -p .cache/da39a3ee5e6b4b0d && echo > .cache/da39a3ee5e6b4b0d/x; linked",
+      },
+      { "rtfig.toml": '# comment\n[tasks.build]\npermissions = true\ntimeout = "1h" # long' },
+    );
+    const table =
+      '[tasks.build.permissions]\nread = ["~/.npmrc", "~/.tool/cache/**", "../shared/**"]\nwrite = [".cache/**", "dist/**", "node_modules/.temp/**"]\n';
+    const shown = await place.rt("run", "--silent", "--learn=write", "build");
+    const difference = `rtfig.toml\n- permissions = true\n${table.replace(/^/gm, "+ ").slice(0, -2)}`;
+    expect([shown.stdout, shown.stderr, shown.status]).toEqual([
+      `shared\ntoken\ncache\n${difference}`,
+      'Wrote the permissions of "build" to rtfig.toml\n',
+      0,
+    ]);
+    expect(place.config()).toBe(`# comment\n[tasks.build]\ntimeout = "1h" # long\n\n${table}`);
+    const checked = await place.rt("permissions", "check");
+    expect([checked.status, checked.stderr]).toEqual([
+      0,
+      expect.stringContaining("No task used more") as string,
+    ]);
+
+    // A changed dependency reads more, and hides the error.
+    await place.project.write({
+      "home/.ssh/id": "key\n",
+      "shop/package.json": { name: "shop", scripts: { build: "cat ~/.ssh/id || true" } },
+    });
+    const stolen = await place.rt("permissions", "check", "build");
+    expect([stolen.status, stolen.stdout]).toEqual([1, expect.not.stringContaining("key") as string]);
+    expect(stolen.stdout).toBe(
+      'rtfig.toml\n- read = ["~/.npmrc", "~/.tool/cache/**", "../shared/**"]\n+ read = ["~/.npmrc", "~/.tool/cache/**", "../shared/**", "~/.ssh/**"]\n',
+    );
+    expect(stolen.stderr).toContain('error: The permissions of "build" do not allow what was used\n');
+    const learned = await place.rt("run", "--silent", "--learn", "build");
+    expect(learned.stdout).toBe(`key\n${stolen.stdout}`);
+    expect(learned.stderr).toBe("hint: to write it, use --learn=write\n");
+  });
+
+  test("--learn writes a table after a yes on a terminal, and proposes none when the task fails", async () => {
+    await using place = await besideFolders({ build: "echo > out", fail: "cat ../shared/data; exit 3" });
+    const env = cleanEnvironment(place.env);
+    await using terminal = startOnTerminal([RT, "run", "--learn", "build"], env, { cwd: place.cwd });
+    await terminal.awaitOutput("[y/N]");
+    terminal.type("y\r");
+    expect(await terminal.awaitExit()).toBe(0);
+    expect(place.config()).toBe("[tasks.build.permissions]\n");
+    const failed = await place.rt("run", "--silent", "--learn=write", "fail");
+    expect([failed.status, failed.stderr]).toEqual([
+      3,
+      "warning: no permissions are proposed, because the run failed\n",
+    ]);
+    expect(place.config()).not.toContain("fail");
+  });
+
+  test("--learn writes nothing if rtfig.toml has changed during the run", async () => {
+    await using place = await besideFolders({ build: "echo '# mine' > rtfig.toml" });
+    const { stderr, status } = await place.rt("run", "--silent", "--learn=write", "build");
+    expect([status, stderr]).toEqual([
+      1,
+      "error: rtfig.toml has changed during the run\nhint: run it again\n",
+    ]);
+    expect(place.config()).toBe("# mine\n");
+  });
+
+  test("check runs the tasks of all packages and of the root in the root of a workspace", async () => {
+    await using place = await besideFolders(
+      { lint: "echo of the root" },
+      {
+        "package.json": { name: "root", workspaces: ["packages/*"], scripts: { lint: "echo of the root" } },
+        "packages/a/package.json": { name: "a", scripts: { test: "echo of a" } },
+        "packages/b/package.json": { name: "b", scripts: { test: "cat ../../../shared/data" } },
+        "rtfig.toml": "[tasks.test]\npermissions = true\n[tasks.lint]\npermissions = true\n",
+      },
+    );
+    const { stdout, status } = await place.rt("permissions", "check");
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/of a\n/);
+    expect(stdout).toMatch(/of the root\n/);
+    expect(stdout).toContain("+ read = [");
+  });
+
+  test("check refuses a row of rtfig.toml whose name is an option", async () => {
+    await using place = await besideFolders(
+      { build: "echo" },
+      {
+        "rtfig.toml":
+          '[tasks."--report=../stolen.json"]\npermissions = true\n[tasks.build]\npermissions = true\n',
+      },
+    );
+    const { stderr, status } = await place.rt("permissions", "check");
+    expect([status, stderr]).toEqual([
+      1,
+      'error: rt permissions check has no option "--report=../stolen.json"\nhint: for options of a run: rt run --explain=check build\n',
+    ]);
+    expect(existsSync(place.project.join("stolen.json"))).toBe(false);
+  });
+
+  test("--learn proposes few lines for tsc, and tsc runs under them", async () => {
+    await using place = await besideFolders(
+      { tsc: "tsc -p ." },
+      {
+        "src/add.ts": "export const add = (value: number): number => value + 1;\n",
+        "tsconfig.json": {
+          compilerOptions: { lib: ["es5"], outDir: "out", rootDir: "src", skipLibCheck: true, types: [] },
+          include: ["src"],
+        },
+      },
+    );
+    mkdirSync(join(place.cwd, "node_modules/.bin"), { recursive: true });
+    for (const name of ["typescript", ".bin/tsc"])
+      symlinkSync(join(REPOSITORY, "node_modules", name), join(place.cwd, "node_modules", name));
+    await place.rt("run", "--silent", "--learn=write", "tsc");
+    const lines = place.config().trim().split("\n");
+    expect([lines.length < 6, lines.at(-1)]).toEqual([true, 'write = ["out/**"]']);
+    const limited = await place.rt("run", "--silent", "tsc");
+    expect([limited.status, limited.stderr]).toEqual([0, ""]);
+    expect(existsSync(join(place.cwd, "out/add.js"))).toBe(true);
+  });
+});
