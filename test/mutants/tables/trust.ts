@@ -10,12 +10,6 @@ export default {
       tests: ["secrets/grants/trust"],
     },
     {
-      fault: "a .env file allows a project",
-      text: "host.originalVariable(VARIABLE)",
-      becomes: "process.env[VARIABLE]",
-      tests: ["secrets/grants/trust"],
-    },
-    {
       fault: "the registry is not part of the consent",
       text: "...(registries.length > 0 && {",
       becomes: "...(registries.length < 0 && {",
@@ -37,15 +31,23 @@ export default {
       tests: ["secrets/grants/trust"],
     },
     {
-      fault: "a prefix of the hash is a consent",
-      text: "each.trim() === hash",
-      becomes: "each.trim() !== '' && hash.startsWith(each.trim())",
-      tests: ["secrets/grants/trust"],
-    },
-    {
       fault: `"no" counts as "yes"`,
       text: `if (!askYes("Allow it?"))`,
       becomes: `if (askYes("Allow it?") === undefined)`,
+      tests: ["secrets/grants/trust"],
+    },
+  ],
+  "src/secrets/trust/trust-variable.ts": [
+    {
+      fault: "a .env file allows a project",
+      text: "host.originalVariable(TRUST_VARIABLE)",
+      becomes: "process.env[TRUST_VARIABLE]",
+      tests: ["secrets/grants/trust"],
+    },
+    {
+      fault: "a prefix of the hash is a consent",
+      text: "each.trim() === hash",
+      becomes: "each.trim() !== '' && hash.startsWith(each.trim())",
       tests: ["secrets/grants/trust"],
     },
   ],
