@@ -1,6 +1,8 @@
 // Values that real programs print by their own quoting rules: each must be redacted. Each program runs as a script of the
 // compiled rt, so a row of src/redaction/printers.ts that differs from its program fails here.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { hasProgram } from "../../build/system-programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -209,6 +211,8 @@ describe.skipIf(process.platform !== "linux")("values are redacted", () => {
       RT_TRUST: await trustOf(project.path),
       GOCACHE: project.join("go"),
       HOME: project.path,
+      // A rustc of rustup finds its toolchain there.
+      RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), ".rustup"),
       GO111MODULE: "off",
       GOFLAGS: "",
     };
