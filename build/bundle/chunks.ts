@@ -103,8 +103,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   cache: [
     "src/cache/key/rule-globs",
-    "src/runner/task-run/cached-task",
-    "src/runner/task-run/memoized-run",
+    "src/runner/task-run/cache/cached-task",
+    "src/runner/task-run/cache/memoized-run",
     "src/config/settings/cache",
     "src/config/settings/server-uses",
     "platform/tracing/tracing",
@@ -124,8 +124,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/permissions/linux/permitted-child",
     "platform/permissions/linux/terminals",
   ],
-  "shared-cache": ["src/runner/task-run/remote-cache", "src/runner/task-run/remote-consent"],
-  share: ["src/runner/task-run/share", "src/tasks/leases/shared-run"],
+  "shared-cache": ["src/runner/task-run/remote/remote-cache", "src/runner/task-run/remote/remote-consent"],
+  share: ["src/runner/task-run/remote/share", "src/tasks/leases/shared-run"],
   settings: [
     "src/config/settings/tool",
     "src/config/settings/share",

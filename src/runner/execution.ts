@@ -12,7 +12,7 @@ import type { RunSettings } from "../config/settings/settings.ts";
 import { SUPERVISED } from "./engine/internal-variables.ts";
 import type { RunOutcome, Reopen } from "./outcome.ts";
 import type { ExecutionPlan } from "./plan.ts";
-import { fetchFor, openTargetSecrets, type TargetSecrets } from "./task-run/secrets.ts";
+import { fetchFor, openTargetSecrets, type TargetSecrets } from "./task-run/secrets/target-secrets.ts";
 import { reportLine } from "../output.ts";
 
 /** Context of an execution, the same for every mode. */
@@ -118,7 +118,7 @@ async function executeScript(
     for (const line of await warnAboutProgram(plan.name, plan.path, process.cwd())) reportLine(line);
   }
   if (plan.mode === "script" && settings.cache) {
-    const { planCached, whyNotCached } = await import("./task-run/cached-task.ts");
+    const { planCached, whyNotCached } = await import("./task-run/cache/cached-task.ts");
     const task = planCached(plan, settings.cache);
     const given = secrets?.isGiven ? "the script is not cached: it receives secrets" : undefined;
     const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
@@ -285,7 +285,7 @@ async function watchTarget(
   const { cache, script } = settings;
   if (plan.mode === "program" || !cache || secrets?.isGiven || script.envFiles.length > 0)
     return await watchScript(settings);
-  const { planCached, whyNotCached } = await import("./task-run/cached-task.ts");
+  const { planCached, whyNotCached } = await import("./task-run/cache/cached-task.ts");
   const task = planCached(plan, cache);
   if (!task || (await whyNotCached(task, cache)) !== undefined) return await watchScript(settings);
   await warnAboutScript(settings);

@@ -6,7 +6,7 @@ import { printError } from "../../error-output.ts";
 import type { PermittedTask, TaskPermissions } from "../../permissions/task-permissions.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { OutputQueue } from "../../tasks/output-queue.ts";
-import { createRunRedaction } from "../task-run/run-redaction.ts";
+import { createRunRedaction } from "../task-run/secrets/run-redaction.ts";
 import { variablesOf } from "../script/secret-variables.ts";
 import { openSignalForwarder } from "../script/signal-forwarding.ts";
 import type { ExitStatus } from "../script/step-wait.ts";

@@ -16,7 +16,7 @@ import { isWithin } from "../../workspace/member-match.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
-import { fetchFor, type TargetSecrets } from "../task-run/secrets.ts";
+import { fetchFor, type TargetSecrets } from "../task-run/secrets/target-secrets.ts";
 import { runRestrictedProcess } from "./restricted-process.ts";
 
 type TargetPlan = Extract<ExecutionPlan, { mode: "in-process" | "engine" | "program" }>;

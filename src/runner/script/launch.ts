@@ -301,7 +301,7 @@ function fitToPrint(text: string): string {
   return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
 }
 
-export function describeEnding(name: string, ending: ExitStatus, { silent }: ScriptSettings): void {
+function describeEnding(name: string, ending: ExitStatus, { silent }: ScriptSettings): void {
   if (silent) return;
   const event = fitToPrint(name);
   if (typeof ending === "number") return showLine(`error: script "${event}" exited with code ${ending}`);

@@ -19,7 +19,7 @@ import { planTasks } from "../../tasks/planning/plan.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
 import type { TaskPermissions } from "../../permissions/task-permissions.ts";
 import type { ExecutionPlan } from "../plan.ts";
-import type { StepFactory } from "./cached-task.ts";
+import type { StepFactory } from "./cache/cached-task.ts";
 import { launchScript, type Supply } from "../script/launch.ts";
 import { taskOf } from "../single-task.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
@@ -27,11 +27,11 @@ import { appendArguments, quoteArgument } from "../../shell-quoting.ts";
 import { openRun, prepareStep, type RunContext } from "../script/step-preparation.ts";
 import { markWithheld, removeVariables, variablesOf, withoutVariables } from "../script/secret-variables.ts";
 import { describeOptionArgument } from "./option-argument.ts";
-import { createRemoteRunner } from "./remote-runner.ts";
-import { RunSecrets } from "./run-secrets.ts";
+import { createRemoteRunner } from "./remote/remote-runner.ts";
+import { RunSecrets } from "./secrets/run-secrets.ts";
 import { rulesOf } from "./script-rules.ts";
-import { openSecrets, receiverOf, supplyOf } from "./secrets.ts";
-import { createTaskCache } from "./task-cache.ts";
+import { openSecrets, receiverOf, supplyOf } from "./secrets/target-secrets.ts";
+import { createTaskCache } from "./cache/task-cache.ts";
 
 /** Zeroizes its secrets when it is disposed. */
 export interface ManyRequest extends Disposable {
@@ -51,7 +51,7 @@ export async function runMany(
   const memo =
     settings.cache && choosesPackages(settings.many!)
       ? await (
-          await import("./memoized-run.ts")
+          await import("./cache/memoized-run.ts")
         ).openRunMemo(settings, cwd, { planTasks, runTasks, watchGlances: startLookupRecorder })
       : undefined;
   using request = await openMany(settings, config, cwd, memo?.cache);
@@ -184,8 +184,8 @@ function requestFor(
     remote: remote && createRemoteRunner(remote, { cache, script, config, cwd, permissions }),
     sharing: many.share && {
       open: async (plan) =>
-        await (await import("./share.ts")).openCoordinator(many.share!, plan, config, cwd),
-      whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
+        await (await import("./remote/share.ts")).openCoordinator(many.share!, plan, config, cwd),
+      whyUnshared: async (task) => await (await import("./remote/share.ts")).whyUnshared(task, cache),
     },
     secrets,
     permissions,
@@ -249,7 +249,7 @@ async function runAlone(
   const plan = { mode: "script", target, args } as const;
   const isGivenSecrets = task.steps.some(({ secrets }) => secrets !== undefined);
   if (cache && !isGivenSecrets) {
-    const { planCached, whyNotCached } = await import("./cached-task.ts");
+    const { planCached, whyNotCached } = await import("./cache/cached-task.ts");
     if (planCached(plan, cache) && (await whyNotCached(task, cache)) === undefined)
       return await runSingle(task, request);
   }

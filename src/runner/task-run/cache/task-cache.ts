@@ -1,14 +1,14 @@
 // Creates the cache of a run for src/tasks.
 //
 // Non-obvious: src/cache is loaded for the first task that is looked up, because a memoized run does not need it.
-import type { RunCache } from "../../cache/run-cache.ts";
-import type { Config } from "../../config/rtfig.ts";
-import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
-import { packageOf } from "../../config/script-package.ts";
-import type { ManySettings } from "../../config/settings/many.ts";
-import { environmentOfCached } from "../../reporters/reporter-selection.ts";
-import type { TaskRequest } from "../../tasks/task.ts";
-import type { TaskCache } from "../../tasks/task-cache.ts";
+import type { RunCache } from "../../../cache/run-cache.ts";
+import type { Config } from "../../../config/rtfig.ts";
+import { type CacheSettings, ruleFor } from "../../../config/settings/cache.ts";
+import { packageOf } from "../../../config/script-package.ts";
+import type { ManySettings } from "../../../config/settings/many.ts";
+import { environmentOfCached } from "../../../reporters/reporter-selection.ts";
+import type { TaskRequest } from "../../../tasks/task.ts";
+import type { TaskCache } from "../../../tasks/task-cache.ts";
 import type { StepFactory } from "./cached-task.ts";
 
 interface TaskCacheOptions {
@@ -36,7 +36,7 @@ export function createTaskCache(
     isExplained: settings.isExplained,
     async connect(tasks, printLine) {
       if (!settings.remote || (many.dryRun !== undefined && !settings.asksWhenDry)) return undefined;
-      const { openRemoteCache } = await import("./remote-cache.ts");
+      const { openRemoteCache } = await import("../remote/remote-cache.ts");
       const shared = await openRemoteCache(settings, tasks, config, cwd, many.share !== undefined);
       shared?.listen(printLine);
       (await load()).cache.shared = shared;

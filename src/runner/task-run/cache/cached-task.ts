@@ -2,19 +2,19 @@
 //
 // Non-obvious: rt does not become a cached script, because it traces the script and records its output. The script
 // has pipes instead of the terminal, and an empty standard input.
-import { type Notice, type RunCache, whyRuleFails } from "../../cache/run-cache.ts";
-import { InputRecordFinder } from "../../cache/tracing/input-records.ts";
-import type { CachedScript } from "../../cache/cached-script.ts";
-import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
-import { packageOf } from "../../config/script-package.ts";
-import type { CachedRun } from "../../cache/cached-script.ts";
-import type { CacheReason } from "../../tasks/task-cache.ts";
-import type { SpawnCommand, CommandRequest, ScriptTask } from "../../tasks/task.ts";
-import { textField } from "../../workspace/package-json.ts";
-import type { ExecutionPlan } from "../plan.ts";
-import { taskOf } from "../single-task.ts";
+import { type Notice, type RunCache, whyRuleFails } from "../../../cache/run-cache.ts";
+import { InputRecordFinder } from "../../../cache/tracing/input-records.ts";
+import type { CachedScript } from "../../../cache/cached-script.ts";
+import { type CacheSettings, ruleFor } from "../../../config/settings/cache.ts";
+import { packageOf } from "../../../config/script-package.ts";
+import type { CachedRun } from "../../../cache/cached-script.ts";
+import type { CacheReason } from "../../../tasks/task-cache.ts";
+import type { SpawnCommand, CommandRequest, ScriptTask } from "../../../tasks/task.ts";
+import { textField } from "../../../workspace/package-json.ts";
+import type { ExecutionPlan } from "../../plan.ts";
+import { taskOf } from "../../single-task.ts";
 
-export { RunCache } from "../../cache/run-cache.ts";
+export { RunCache } from "../../../cache/run-cache.ts";
 
 /** Builds the commands of steps. */
 export interface StepFactory {

@@ -2,11 +2,11 @@
 //
 // Non-obvious: package.json is read again only for a task that runs normally. Tasks that are still pending when the
 // first script starts read it before, because the script may change it.
-import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
-import type { ScriptTask } from "../../tasks/task.ts";
-import { withCommands } from "../../config/tasks/task-rules.ts";
-import type { TaskPlan } from "../../tasks/planning/plan.ts";
-import { type PackageJson, readPackageJson } from "../../workspace/package-json.ts";
+import type { CacheHit, CachedRun } from "../../../cache/cached-script.ts";
+import type { ScriptTask } from "../../../tasks/task.ts";
+import { withCommands } from "../../../config/tasks/task-rules.ts";
+import type { TaskPlan } from "../../../tasks/planning/plan.ts";
+import { type PackageJson, readPackageJson } from "../../../workspace/package-json.ts";
 
 /** A plan without data that is not needed for hits. */
 export interface MemoizedPlan extends Pick<TaskPlan, "waitsFor" | "packageCount"> {

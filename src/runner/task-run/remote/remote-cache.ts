@@ -5,26 +5,26 @@
 // - A person must have allowed a server to get a variable, wherever the value is from, unless the environment sets
 //   both. This also holds for a dry run.
 // - Otherwise scripts run without the shared cache, and a warning gives the reason; it is never an error.
-import { host } from "../../../platform/processes/process.ts";
-import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
-import { type OpenBackend, RemoteCache } from "../../cache/remote/remote-cache.ts";
-import { TurboBackend } from "../../cache/remote/turbo-backend.ts";
-import type { Config } from "../../config/rtfig.ts";
-import type { ServerUse } from "../../config/server-use.ts";
-import { configHint } from "../../config-hint.ts";
-import { UserError } from "../../user-error.ts";
-import { oneLine } from "../../printable.ts";
-import { fetchSecrets } from "../../secrets/grants/secret-fetch.ts";
-import { findMapping } from "../../secrets/grants/mapping-file.ts";
-import { missingFailure } from "../../secrets/grants/missing-secrets.ts";
-import { requireConsent } from "../../secrets/trust/server-consent.ts";
-import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
-import { packageOf } from "../../config/script-package.ts";
-import { type RemoteCacheSettings, variablesOf } from "../../config/settings/remote-cache.ts";
-import { fillHeader } from "../../config/settings/remote-server.ts";
-import { cacheUse } from "../../config/settings/server-uses.ts";
-import type { ScriptTask } from "../../tasks/task.ts";
-import { reportLine } from "../../output.ts";
+import { host } from "../../../../platform/processes/process.ts";
+import { resetEnvironment } from "../../../../platform/processes/dotenv-reset.ts";
+import { type OpenBackend, RemoteCache } from "../../../cache/remote/remote-cache.ts";
+import { TurboBackend } from "../../../cache/remote/turbo-backend.ts";
+import type { Config } from "../../../config/rtfig.ts";
+import type { ServerUse } from "../../../config/server-use.ts";
+import { configHint } from "../../../config-hint.ts";
+import { UserError } from "../../../user-error.ts";
+import { oneLine } from "../../../printable.ts";
+import { fetchSecrets } from "../../../secrets/grants/secret-fetch.ts";
+import { findMapping } from "../../../secrets/grants/mapping-file.ts";
+import { missingFailure } from "../../../secrets/grants/missing-secrets.ts";
+import { requireConsent } from "../../../secrets/trust/server-consent.ts";
+import { type CacheSettings, ruleFor } from "../../../config/settings/cache.ts";
+import { packageOf } from "../../../config/script-package.ts";
+import { type RemoteCacheSettings, variablesOf } from "../../../config/settings/remote-cache.ts";
+import { fillHeader } from "../../../config/settings/remote-server.ts";
+import { cacheUse } from "../../../config/settings/server-uses.ts";
+import type { ScriptTask } from "../../../tasks/task.ts";
+import { reportLine } from "../../../output.ts";
 
 /**
  * Undefined if no task is cached, or if the cache cannot be used, which is reported. @throws UserError if the cache
@@ -87,7 +87,7 @@ function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, st
   for (const [name, value] of Object.entries(settings.headers))
     headers[name] = fillHeader(value, `cache.remote.headers.${name}`, (variable) => values.get(variable));
   return async (seal, tell) => {
-    const { ReapiBackend } = await import("../../cache/remote/reapi-backend.ts");
+    const { ReapiBackend } = await import("../../../cache/remote/reapi-backend.ts");
     return new ReapiBackend(settings, headers, seal, tell);
   };
 }

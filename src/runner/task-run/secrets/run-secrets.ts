@@ -1,9 +1,9 @@
 // Fetches the secrets of a run's tasks, and redacts them.
-import type { SecretValue } from "../../redaction/secret-value.ts";
-import type { Receiver, SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
-import type { ScriptTask, TaskSecrets } from "../../tasks/task.ts";
+import type { SecretValue } from "../../../redaction/secret-value.ts";
+import type { Receiver, SecretProvision } from "../../../secrets/grants/secret-provisioning.ts";
+import type { ScriptTask, TaskSecrets } from "../../../tasks/task.ts";
 import { createRunRedaction, isSameValue, type RunRedaction } from "./run-redaction.ts";
-import { receiverOf } from "./secrets.ts";
+import { receiverOf } from "./target-secrets.ts";
 
 export class RunSecrets implements TaskSecrets {
   readonly provision: SecretProvision;

@@ -1,13 +1,13 @@
 // Checks a person's consent for the server of [run.remote], and resolves the variables in its headers.
-import type { Config } from "../../config/rtfig.ts";
-import { oneLine } from "../../printable.ts";
-import { type RemoteSettings, scriptVariables } from "../../config/settings/remote.ts";
-import { fillHeader, variablesIn } from "../../config/settings/remote-server.ts";
-import { remoteUse } from "../../config/settings/server-uses.ts";
-import { TaskRules } from "../../config/tasks/task-rules.ts";
-import { findMapping } from "../../secrets/grants/mapping-file.ts";
+import type { Config } from "../../../config/rtfig.ts";
+import { oneLine } from "../../../printable.ts";
+import { type RemoteSettings, scriptVariables } from "../../../config/settings/remote.ts";
+import { fillHeader, variablesIn } from "../../../config/settings/remote-server.ts";
+import { remoteUse } from "../../../config/settings/server-uses.ts";
+import { TaskRules } from "../../../config/tasks/task-rules.ts";
+import { findMapping } from "../../../secrets/grants/mapping-file.ts";
 import { readVariables } from "./remote-cache.ts";
-import { reportLine } from "../../output.ts";
+import { reportLine } from "../../../output.ts";
 
 /** Returns the settings with header values filled in. @throws UserError, also without consent */
 export async function authorizeRemote(

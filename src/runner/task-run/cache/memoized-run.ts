@@ -10,14 +10,14 @@
 // Non-obvious: a memo is written at the second identical run. Writing takes half as long as the run, and is useless
 // if a variable differs each time.
 import { realpathSync } from "node:fs";
-import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
-import { host } from "../../../platform/processes/process.ts";
-import { stamps } from "../../../platform/files/stat-fingerprint.ts";
-import { findTracing } from "../../../platform/tracing/tracing.ts";
-import { RunCache } from "../../cache/run-cache.ts";
-import { FORMAT, executableFingerprint } from "../../cache/key/cache-key.ts";
-import { HOUR } from "../../cache/entry/entry-snapshot.ts";
-import { parseOutputLog } from "../../cache/entry/output-log.ts";
+import type { LookupRecorder } from "../../../../platform/files/lookup-recorder.ts";
+import { host } from "../../../../platform/processes/process.ts";
+import { stamps } from "../../../../platform/files/stat-fingerprint.ts";
+import { findTracing } from "../../../../platform/tracing/tracing.ts";
+import { RunCache } from "../../../cache/run-cache.ts";
+import { FORMAT, executableFingerprint } from "../../../cache/key/cache-key.ts";
+import { HOUR } from "../../../cache/entry/entry-snapshot.ts";
+import { parseOutputLog } from "../../../cache/entry/output-log.ts";
 import {
   markForMemo,
   clearMemoMark,
@@ -25,23 +25,23 @@ import {
   readRunMemo,
   type RunMemo,
   writeRunMemo,
-} from "../../cache/memo/run-memo.ts";
+} from "../../../cache/memo/run-memo.ts";
 import {
   type HitEvidence,
   lookupObservations,
   StatFingerprinter,
-} from "../../cache/memo/path-observations.ts";
-import { type CacheStore, storeDirectory } from "../../cache/store/cache-store.ts";
-import { dependsOnChanges } from "../../config/settings/many.ts";
-import type { TaskRule } from "../../config/tasks/task-rules.ts";
-import type { RunSettings } from "../../config/settings/settings.ts";
-import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
-import { type RunStatus, type ScriptTask, type TaskRequest } from "../../tasks/task.ts";
-import type { TaskCache } from "../../tasks/task-cache.ts";
-import { type TaskPlan } from "../../tasks/planning/plan.ts";
-import { VERSION } from "../../version.ts";
+} from "../../../cache/memo/path-observations.ts";
+import { type CacheStore, storeDirectory } from "../../../cache/store/cache-store.ts";
+import { dependsOnChanges } from "../../../config/settings/many.ts";
+import type { TaskRule } from "../../../config/tasks/task-rules.ts";
+import type { RunSettings } from "../../../config/settings/settings.ts";
+import type { CacheHit, CachedRun } from "../../../cache/cached-script.ts";
+import { type RunStatus, type ScriptTask, type TaskRequest } from "../../../tasks/task.ts";
+import type { TaskCache } from "../../../tasks/task-cache.ts";
+import { type TaskPlan } from "../../../tasks/planning/plan.ts";
+import { VERSION } from "../../../version.ts";
 import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./memoized-task.ts";
-import { reportLine } from "../../output.ts";
+import { reportLine } from "../../../output.ts";
 
 /** With fewer scripts a normal run is as fast. */
 const MIN_SCRIPTS = 10;

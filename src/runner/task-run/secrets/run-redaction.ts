@@ -3,12 +3,12 @@
 //
 // Invariants: in a watched run, a restarted script may get a new value while others run with the old one. Both are redacted in
 // all output, also of scripts that already run.
-import { host } from "../../../platform/processes/process.ts";
-import type { ChildExit } from "../../../platform/processes/contract/process-tree.ts";
-import type { SecretValue } from "../../redaction/secret-value.ts";
-import type { Deliver, RedactedOutput } from "../../redaction/stream.ts";
-import type { Hide } from "../../redaction/text.ts";
-import type { ShellCommand } from "../script/shell.ts";
+import { host } from "../../../../platform/processes/process.ts";
+import type { ChildExit } from "../../../../platform/processes/contract/process-tree.ts";
+import type { SecretValue } from "../../../redaction/secret-value.ts";
+import type { Deliver, RedactedOutput } from "../../../redaction/stream.ts";
+import type { Hide } from "../../../redaction/text.ts";
+import type { ShellCommand } from "../../script/shell.ts";
 
 export interface RunRedaction {
   readonly redact: (deliver: Deliver) => RedactedOutput;
@@ -32,11 +32,11 @@ export async function createRunRedaction(first: readonly SecretValue[]): Promise
     { hasRedacted, refuseShort },
     { hideValues },
   ] = await Promise.all([
-    import("../script/redacted-process.ts"),
-    import("../script/stdio-strategy.ts"),
-    import("../../redaction/stream.ts"),
-    import("../../redaction/minimum-length.ts"),
-    import("../../redaction/text.ts"),
+    import("../../script/redacted-process.ts"),
+    import("../../script/stdio-strategy.ts"),
+    import("../../../redaction/stream.ts"),
+    import("../../../redaction/minimum-length.ts"),
+    import("../../../redaction/text.ts"),
   ]);
   const open = new Set<ReturnType<typeof openOutput>>();
   let secrets: readonly SecretValue[] = [];

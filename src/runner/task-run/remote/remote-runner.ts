@@ -1,11 +1,11 @@
 // Creates what src/tasks needs to run tasks on a server; src/remote-execution runs them.
-import type { Config } from "../../config/rtfig.ts";
-import { packageOf } from "../../config/script-package.ts";
-import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
-import { type RemoteSettings, remoteScript } from "../../config/settings/remote.ts";
-import type { ScriptSettings } from "../../config/settings/script.ts";
-import type { RemoteRunner } from "../../tasks/execution/placement.ts";
-import type { ScriptTask, TaskRestrictions } from "../../tasks/task.ts";
+import type { Config } from "../../../config/rtfig.ts";
+import { packageOf } from "../../../config/script-package.ts";
+import { type CacheSettings, ruleFor } from "../../../config/settings/cache.ts";
+import { type RemoteSettings, remoteScript } from "../../../config/settings/remote.ts";
+import type { ScriptSettings } from "../../../config/settings/script.ts";
+import type { RemoteRunner } from "../../../tasks/execution/placement.ts";
+import type { ScriptTask, TaskRestrictions } from "../../../tasks/task.ts";
 
 interface RemoteRunnerOptions {
   readonly cache: CacheSettings | undefined;
@@ -41,13 +41,13 @@ export function createRemoteRunner(
     async open(tasks, order) {
       const { authorizeRemote } = await import("./remote-consent.ts");
       const allowed = await authorizeRemote(remote, config, cwd);
-      const { openRemote } = await import("../../remote-execution/remote-run.ts");
+      const { openRemote } = await import("../../../remote-execution/remote-run.ts");
       return await openRemote(tasks, order, allowed, script);
     },
     async preview(tasks, order) {
       const { withoutSecrets } = await import("./remote-consent.ts");
       const allowed = withoutSecrets(remote, config, cwd, false);
-      const { previewRemote } = await import("../../remote-execution/remote-run.ts");
+      const { previewRemote } = await import("../../../remote-execution/remote-run.ts");
       return await previewRemote(tasks, order, allowed, script);
     },
   };

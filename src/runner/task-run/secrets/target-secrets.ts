@@ -1,15 +1,15 @@
 // Opens the secrets of a run; returns undefined and loads nothing without secrets.
-import { host } from "../../../platform/processes/process.ts";
-import { FILE_NAME, mentionsInConfig } from "../../config/config-file-name.ts";
-import type { Config } from "../../config/rtfig.ts";
-import { splitTaskName } from "../../config/tasks/task-name.ts";
-import { grantRowsIn, isFor, type ScriptName } from "../../secrets/grants/grants.ts";
-import type { SecretProvision, Receiver, ShownSecret } from "../../secrets/grants/secret-provisioning.ts";
-import type { RunSettings } from "../../config/settings/settings.ts";
-import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../../workspace/package-json.ts";
-import type { ExecutionPlan } from "../plan.ts";
-import type { Supply } from "../script/launch.ts";
-import { RESTARTED } from "../engine/internal-variables.ts";
+import { host } from "../../../../platform/processes/process.ts";
+import { FILE_NAME, mentionsInConfig } from "../../../config/config-file-name.ts";
+import type { Config } from "../../../config/rtfig.ts";
+import { splitTaskName } from "../../../config/tasks/task-name.ts";
+import { grantRowsIn, isFor, type ScriptName } from "../../../secrets/grants/grants.ts";
+import type { SecretProvision, Receiver, ShownSecret } from "../../../secrets/grants/secret-provisioning.ts";
+import type { RunSettings } from "../../../config/settings/settings.ts";
+import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../../../workspace/package-json.ts";
+import type { ExecutionPlan } from "../../plan.ts";
+import type { Supply } from "../../script/launch.ts";
+import { RESTARTED } from "../../engine/internal-variables.ts";
 
 export interface SecretsRequest {
   readonly settings: Pick<RunSettings, "secrets" | "script">;
@@ -25,7 +25,7 @@ export async function openSecrets(request: SecretsRequest): Promise<SecretProvis
   const { settings, config, directory } = request;
   const isForScripts = directory !== undefined && isRelevant(request, directory);
   if (settings.secrets.length === 0 && !isForScripts) return undefined;
-  const { openProvision } = await import("../../secrets/grants/secret-provisioning.ts");
+  const { openProvision } = await import("../../../secrets/grants/secret-provisioning.ts");
   const { secrets: asked, script } = settings;
   const from = directory ?? process.cwd();
   const isRestart = host.originalVariable(RESTARTED) === `${process.ppid}`;

@@ -3,19 +3,19 @@
 // Invariants: the password comes from the address, RT_SHARE_PASSWORD or [secrets], in this order, and is sent to
 // that server only. A project's .env does not affect it.
 import { basename } from "node:path";
-import { resetEnvironment } from "../../../platform/processes/dotenv-reset.ts";
-import { host } from "../../../platform/processes/process.ts";
-import { whyRuleFails } from "../../cache/run-cache.ts";
-import type { Config } from "../../config/rtfig.ts";
-import { configHint } from "../../config-hint.ts";
-import { UserError } from "../../user-error.ts";
-import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
-import { packageOf } from "../../config/script-package.ts";
-import type { ShareSettings } from "../../config/settings/share.ts";
-import type { RunCoordinator } from "../../distributed/coordinator.ts";
-import { openRedisCoordinator } from "../../distributed/redis-coordinator.ts";
-import type { ScriptTask } from "../../tasks/task.ts";
-import { findRoot } from "../../config/root-project.ts";
+import { resetEnvironment } from "../../../../platform/processes/dotenv-reset.ts";
+import { host } from "../../../../platform/processes/process.ts";
+import { whyRuleFails } from "../../../cache/run-cache.ts";
+import type { Config } from "../../../config/rtfig.ts";
+import { configHint } from "../../../config-hint.ts";
+import { UserError } from "../../../user-error.ts";
+import { type CacheSettings, ruleFor } from "../../../config/settings/cache.ts";
+import { packageOf } from "../../../config/script-package.ts";
+import type { ShareSettings } from "../../../config/settings/share.ts";
+import type { RunCoordinator } from "../../../distributed/coordinator.ts";
+import { openRedisCoordinator } from "../../../distributed/redis-coordinator.ts";
+import type { ScriptTask } from "../../../tasks/task.ts";
+import { findRoot } from "../../../config/root-project.ts";
 import { readVariables } from "./remote-cache.ts";
 
 const PASSWORD = "RT_SHARE_PASSWORD";
