@@ -17,7 +17,7 @@ const SOURCES = [...new Bun.Glob("**/*.{c,h,ld}").scanSync(ROOM)].toSorted();
 export const STORED = ["registration", "launcher", "sandbox", "monitor", "recorder", "front"] as const;
 export type StoredProgram = (typeof STORED)[number];
 
-export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
+const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
 export type NativeArchitecture = keyof typeof COMPILERS;
 const ARCHITECTURES = Object.keys(COMPILERS) as NativeArchitecture[];
 

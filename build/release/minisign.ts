@@ -77,7 +77,7 @@ export function signContent(content: Uint8Array, comment: string, secretKey: str
 }
 
 /** Namespace of OpenSSH signatures: a signature for another purpose is rejected. */
-export const SSH_NAMESPACE = "rt-release";
+const SSH_NAMESPACE = "rt-release";
 const SSH_HASH = "sha512";
 
 /** Encodes OpenSSH strings, each with a length prefix. */

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { isWithin } from "../workspace/member-match.ts";
 
 /** Removes folders within others. */
-export function removeNested(folders: readonly string[]): string[] {
+function removeNested(folders: readonly string[]): string[] {
   const kept: string[] = [];
   // NUL precedes all other characters, so a folder comes directly before those within it.
   const ordered = folders.map((folder) => folder.replaceAll("/", "\0")).toSorted();

@@ -47,7 +47,7 @@ export interface Profile {
 }
 
 /** Folders of the system that every task may read. /proc does not open other processes: Landlock covers them. */
-export const SYSTEM_FOLDERS: readonly string[] = [
+const SYSTEM_FOLDERS: readonly string[] = [
   ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/proc", "/sys"],
   ...["/nix", "/gnu/store", "/snap", "/run/current-system", "/run/opengl-driver", "/var/cache/fontconfig"],
 ];
@@ -67,7 +67,7 @@ const ROOT_FILES: readonly string[] = [
 ];
 
 /** Folders of HOME in which tools install themselves and keep what they have downloaded. None has credentials. */
-export const TOOL_FOLDERS: readonly string[] = [
+const TOOL_FOLDERS: readonly string[] = [
   ...[".nvm", ".fnm", ".local/share/fnm", ".volta", ".asdf", ".local/share/mise", ".local/share/pnpm"],
   ...[".bun", ".deno", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rbenv", ".pyenv"],
   ...[".sdkman/candidates", ".local/bin", ".local/lib", "go/bin", "go/pkg", ".npm/_cacache", ".npm/_npx"],

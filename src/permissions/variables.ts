@@ -6,7 +6,7 @@ import { ALL_HOSTS } from "../config/tasks/host-entry.ts";
 import { isNamed } from "../variable-names.ts";
 
 /** docs/guides/permissions.md has this list. */
-export const PERMITTED_VARIABLES: readonly string[] = [
+const PERMITTED_VARIABLES: readonly string[] = [
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "TERM_PROGRAM", "COLUMNS", "LINES"],
   ...[
     "TZ",

@@ -10,7 +10,7 @@ import { writeOwn } from "../output.ts";
 import { ArgumentError } from "./command-arguments.ts";
 
 /** Bytes; far more than any credential helper protocol sends. */
-export const MAX_INPUT_SIZE = 1024 * 1024;
+const MAX_INPUT_SIZE = 1024 * 1024;
 
 export async function isTerminal(descriptor: number): Promise<boolean> {
   const { isatty } = await import("node:tty");

@@ -7,7 +7,7 @@ import { openLibc } from "../../native/posix/libc.ts";
 import { closeDescriptor } from "../../native/posix/pipe.ts";
 import { operations as host } from "../../processes/posix/process.ts";
 
-export const MARKER = "RT_PERMISSIONS";
+const MARKER = "RT_PERMISSIONS";
 const AF_UNIX = 1;
 const SOCK_DGRAM = 2;
 const EPROTONOSUPPORT = 93;

@@ -43,7 +43,7 @@ function read(path: string): string {
 }
 
 /** Reads the listening sockets of a process's network namespace. */
-export function readSocketTable(pid: number | "self"): SocketTable {
+function readSocketTable(pid: number | "self"): SocketTable {
   const rows = new Map<string, SocketEntry>();
   for (const table of ["tcp", "tcp6"])
     for (const line of read(`/proc/${pid}/net/${table}`).split("\n").slice(1)) {

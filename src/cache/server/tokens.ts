@@ -27,7 +27,7 @@ export interface Token {
 const NAME = /^[\w.-]{1,64}$/;
 
 /** @throws UserError with the number of the invalid line */
-export function parseTokens(text: string, file: string): Token[] {
+function parseTokens(text: string, file: string): Token[] {
   const tokens: Token[] = [];
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const words = line.trim().split(/\s+/);

@@ -33,7 +33,7 @@ const HINTS: Readonly<Record<string, string>> = {
   EFBIG: "nothing was changed; the file size limit is too low (ulimit -f)",
 };
 
-export function cannotWrite(directory: string, error: unknown): UserError {
+function cannotWrite(directory: string, error: unknown): UserError {
   const code = errorCode(error) ?? "";
   return new UserError(
     `Cannot write to ${printable(directory)} (${code})`,

@@ -208,7 +208,7 @@ function namesOf({ url }: Script): string[] {
 }
 
 /** Makes the engine step over a script if its URL matches the client's blackbox patterns. */
-export function applyBlackbox(engineUrl: string, url: string, session: ClientSession): void {
+function applyBlackbox(engineUrl: string, url: string, session: ClientSession): void {
   const shouldBlackbox = session.blackbox?.test(url) ?? false;
   if ((session.blackboxed.get(engineUrl) ?? false) === shouldBlackbox || engineUrl === "") return;
   session.blackboxed.set(engineUrl, shouldBlackbox);

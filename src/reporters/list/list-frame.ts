@@ -49,7 +49,7 @@ const COLORS: Readonly<Record<EntryState, number>> = {
   stopped: 33,
 };
 
-export const HELP: readonly (readonly [keys: string, effect: string])[] = [
+const HELP: readonly (readonly [keys: string, effect: string])[] = [
   ["Up, Down, k, j", "select a task"],
   ["/", "filter the list; Esc shows all"],
   ["Page Up, Page Down", "scroll; Home and End, g and G: beginning and end"],

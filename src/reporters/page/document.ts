@@ -46,7 +46,7 @@ ${body}
 `;
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return Bun.escapeHTML(text);
 }
 

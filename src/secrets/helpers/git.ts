@@ -43,7 +43,7 @@ function endsInBlankLine(bytes: Uint8Array): boolean {
 }
 
 /** Parses git's request. @throws ArgumentError for input that git rejects too; the message contains no value */
-export function readAttributes(text: string): Attributes {
+function readAttributes(text: string): Attributes {
   const attributes = new Map<string, string>();
   for (const [index, line] of text.split("\n").entries()) {
     const [, key, value] = /^([^=]+)=([^]*?)\r?$/.exec(line) ?? [];

@@ -50,7 +50,7 @@ function isPath(value: string): boolean {
 }
 
 /** Returns whether a value looks random: high entropy, not words, not a UUID. */
-export function looksRandom(value: string): boolean {
+function looksRandom(value: string): boolean {
   if (value.length < MIN_RANDOM_LENGTH || !/^[\w+/=.~-]+$/.test(value)) return false;
   if (!/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(value)) return false;
