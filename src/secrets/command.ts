@@ -236,7 +236,7 @@ function printJson(value: unknown): Promise<void> {
 /** Hints for commands that take --file. */
 const WITHOUT_STORE = [
   "run rt doctor to see what the store needs",
-  "or use an age-encrypted file, which needs no store: rt secrets set --file secrets.age; rt help moving-in",
+  "or use an age-encrypted file, which needs no store: rt secrets set --file secrets.age; rt help encrypted-file",
 ];
 
 /** Prints an error and returns the exit code. @param mayUseFile whether the command takes --file */

@@ -87,7 +87,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
         const { stdout, stderr, status } = await runRt({ args: ["secrets", ...args], stdin: VALUE });
         expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
         expect(stderr).toMatch(
-          /^error: .*\nhint: .*dbus-run-session.*\nhint: run rt doctor .*\nhint: .*--file secrets\.age; rt help moving-in\n$/,
+          /^error: .*\nhint: .*dbus-run-session.*\nhint: run rt doctor .*\nhint: .*--file secrets\.age; rt help encrypted-file\n$/,
         );
         expect(stderr.split("\n")[0]).toContain(`${ABSENT}/rt-test-bus`);
       },

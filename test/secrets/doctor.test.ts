@@ -90,7 +90,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     const { stdout } = await runRt({ args: ["doctor"], env: keyring.env });
     expect(stdout).toMatch(/\n {27}run gnome-keyring-daemon .*\n/);
     expect(stdout).toEndWith(
-      "\nCredentials cannot be stored now\nhint: use an age-encrypted file instead: rt help moving-in\n",
+      "\nCredentials cannot be stored now\nhint: use an age-encrypted file instead: rt help encrypted-file\n",
     );
   });
 

@@ -59,7 +59,7 @@ function hasNoProblem(checks: readonly DiagnosisCheck[]): boolean {
 
 const READY = "Credentials can be stored";
 const NOT_READY =
-  "Credentials cannot be stored now\nhint: use an age-encrypted file instead: rt help moving-in";
+  "Credentials cannot be stored now\nhint: use an age-encrypted file instead: rt help encrypted-file";
 const STATUS_WIDTH = "warning".length;
 const NAME_WIDTH = "credential store".length;
 

@@ -190,7 +190,7 @@ function parseContent(text: string, shown: string): SharedSecrets {
   } catch {
     throw new UserError(
       `${printable(shown)} does not have the format that rt writes`,
-      "see rt help moving-in for the format",
+      "see rt help encrypted-file for the format",
     );
   }
 }

@@ -101,7 +101,7 @@ const ENVIRONMENT_HINT =
   "or set the variables in the environment, as in CI; rt then reads no store: rt help secrets-in-scripts";
 
 const AGE_FILE_HINT =
-  "on a machine without a store, keep the secrets in an age-encrypted file: rt help moving-in";
+  "on a machine without a store, keep the secrets in an age-encrypted file: rt help encrypted-file";
 
 /** Returns one error for all: the first error of the store applies to every address. */
 function failureOf(failures: readonly { secret: MappedSecret; error: unknown }[]): unknown {

@@ -286,7 +286,7 @@ function addFileHint(error: unknown): never {
   const message = errorMessage(error);
   if (code !== "ERR_SECRETS_UNAVAILABLE") throw error;
   const [what, remedy] = splitRemedy(message);
-  const others = "use --to age:secrets.age to move them to an encrypted file (rt help moving-in)";
+  const others = "use --to age:secrets.age to move them to an encrypted file (rt help encrypted-file)";
   throw new ArgumentError(`${what}, so nothing was moved`, [remedy, others].filter(Boolean).join("; or "));
 }
 

@@ -247,7 +247,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     ]);
     expect(stderr).toContain("or set the variables in the environment, as in CI");
     expect(stderr).toEndWith(
-      "hint: on a machine without a store, keep the secrets in an age-encrypted file: rt help moving-in\n",
+      "hint: on a machine without a store, keep the secrets in an age-encrypted file: rt help encrypted-file\n",
     );
   });
 
