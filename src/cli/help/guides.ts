@@ -40,19 +40,30 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     help: "Limit what install scripts of dependencies can do (Linux)",
   },
   looking: { page: "guides/looking.md", help: "Script picker, run reports, plan graphs, `rt doctor`" },
-  secrets: { page: "guides/secrets.md", help: "Store and read credentials: command line and API" },
+  secrets: { page: "guides/secrets/secrets.md", help: "Store and read credentials: command line and API" },
   "credential-helpers": {
-    page: "guides/credential-helpers.md",
+    page: "guides/secrets/credential-helpers.md",
     help: "Give git, docker, AWS tools and npm their passwords",
   },
   "secrets-in-scripts": {
-    page: "guides/secrets-in-scripts.md",
-    help: "Pass secrets to scripts: sources, grants, trust",
+    page: "guides/secrets/secrets-in-scripts.md",
+    help: "Pass secrets to scripts: sources and grants",
   },
-  redaction: { page: "guides/redaction.md", help: "Redact the values of secrets in output" },
-  "moving-in": { page: "guides/moving-in.md", help: "Migrate .env files to the credential store, and back" },
+  "project-trust": {
+    page: "guides/secrets/project-trust.md",
+    help: "Allow a project to read secrets, and its servers to get variables",
+  },
+  "registry-tokens": {
+    page: "guides/secrets/registry-tokens.md",
+    help: "Give npm and other registries their tokens: rt install, rt publish",
+  },
+  redaction: { page: "guides/secrets/redaction.md", help: "Redact the values of secrets in output" },
+  "moving-in": {
+    page: "guides/secrets/moving-in.md",
+    help: "Migrate .env files to the credential store, and back",
+  },
   "encrypted-file": {
-    page: "guides/encrypted-file.md",
+    page: "guides/secrets/encrypted-file.md",
     help: "Share secrets in a file that is encrypted with age",
   },
   csrf: { page: "guides/csrf.md", help: "Generate and verify CSRF tokens" },

@@ -2,7 +2,7 @@
 // stdio-strategy.ts chooses pty or pipes.
 //
 // Invariants:
-// - Exit code, signals and terminal behave as after exec; docs/guides/secrets-in-scripts.md lists the exceptions.
+// - Exit code, signals and terminal behave as after exec; docs/guides/secrets/redaction.md lists the exceptions.
 // - All output is flushed at the end and secret values are zeroized. If the reader disconnects, the program
 //   notices. If output cannot be written, the run fails.
 import { host } from "../../../platform/processes/process.ts";
