@@ -83,7 +83,7 @@ function describeEnd({ kind }: RefusedCall): string {
     case "mode":
       return ", which it may not write";
     case "container":
-      return ", but this container forbids pidfd_getfd, which permissions need for connections";
+      return ", but this container forbids pidfd_getfd, which a connection of this kind needs";
     default:
       return ", which no permission allows";
   }

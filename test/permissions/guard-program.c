@@ -42,8 +42,8 @@ static const struct {
     {"socket:[1]", 0, 1},
 };
 enum { PLACE_COUNT = sizeof PLACES / sizeof *PLACES, LONG_PLACE = PLACE_COUNT };
-/** Values of `opened` for sockets that the guard makes, and accepts. */
-enum { OWN_SOCKET = 100, ACCEPTED = 101 };
+/** Values of `opened` for sockets that the guard makes, accepts, and makes in place of the tracee's. */
+enum { OWN_SOCKET = 100, ACCEPTED, SUBSTITUTE };
 
 static struct {
   const uint8_t *bytes;
@@ -55,7 +55,7 @@ static struct {
 } memory;
 /** The place of each open descriptor, plus 1. */
 static int opened[MAX_OPEN];
-static int answers, are_threads_refused, passed;
+static int answers, are_threads_refused, passed, is_copy_refused, protocol_type, is_connected;
 static enum network network;
 /** 192.0.2.2, port 80; 192.0.2.4, all ports but those of DNS; 192.0.2.1 is being written. */
 static struct permitted_hosts hosts = {.entries[0] = {.version = 2, .port = 80 << 8, .address = {[10] = 0xff, 0xff, 192, 0, 2, 2}},
@@ -138,7 +138,7 @@ static long name_end(struct sockaddr_in *name, int *size) {
   return 0;
 }
 
-static long open_socket(long place) {
+static long new_socket(long place) {
   static const int ERRORS[] = {EMFILE};
   const long result = open_new(ERRORS, 1);
   if (result >= 0) opened[result - FIRST] = place;
@@ -165,13 +165,28 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
     REQUIRE((int)a == AT_FDCWD || is_open(a));
     return open_new(OPEN_ERRORS, 5);
   case __NR_pidfd_open: return open_new(PROCESS_ERRORS, 4);
-  case __NR_pidfd_getfd: REQUIRE(is_open(a)); return open_new(COPY_ERRORS, 5);
+  case __NR_pidfd_getfd: {
+    REQUIRE(is_open(a));
+    const long copy = open_new(COPY_ERRORS, 5);
+    is_copy_refused = copy == -EPERM || copy == -ENOSYS;
+    return copy;
+  }
   case __NR_readlinkat: {
     const int place = place_of((const char *)b);
     if (take() == 1) return -EACCES;
     if (place == LONG_PLACE) return memset((void *)c, '/', d), d;
     const long length = strlen(PLACES[place].path);
     memcpy((void *)c, PLACES[place].path, length);
+    return length;
+  }
+  case __NR_getxattr: {
+    static const struct { const char *name; int type; } PROTOCOLS[] = {{"TCP", SOCK_STREAM}, {"UDPv6", SOCK_DGRAM}, {"UNIX-STREAM", SOCK_STREAM}, {"PING", 0}, {"", 0}};
+    const unsigned choice = take() % 6;
+    REQUIRE(strncmp((const char *)a, "/proc/", 6) == 0 && strncmp((const char *)a, "/proc/self/", 11) != 0);
+    if (choice == 5) return -EOPNOTSUPP;
+    protocol_type = PROTOCOLS[choice].type;
+    const long length = strlen(PROTOCOLS[choice].name);
+    memcpy((void *)c, PROTOCOLS[choice].name, length);
     return length;
   }
   case __NR_fstat: {
@@ -190,7 +205,11 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
     for (long each = 0; each < length; each++) ((char *)b)[each] = take();
     return length == 0 ? -(long)(take() % 2 * ESRCH) : length;
   }
-  case __NR_socket: REQUIRE(b & SOCK_CLOEXEC && b & SOCK_NONBLOCK); return open_socket(OWN_SOCKET);
+  case __NR_socket:
+    REQUIRE(b & SOCK_CLOEXEC && (is_copy_refused || b & SOCK_NONBLOCK));
+    REQUIRE((b & 0xf) == (is_copy_refused ? protocol_type : SOCK_STREAM));
+    REQUIRE(a == AF_INET || (is_copy_refused && (a == AF_UNIX || a == AF_INET6)));
+    return new_socket(is_copy_refused ? SUBSTITUTE : OWN_SOCKET);
   case __NR_bind:
   case __NR_listen: REQUIRE(is_open(a)); return -(long)(take() % 2 * EADDRINUSE);
   case __NR_getsockname: REQUIRE(is_open(a)); return take() == 1 ? -ENOBUFS : name_end((void *)b, (void *)c);
@@ -198,15 +217,18 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
   case __NR_accept4:
     REQUIRE(is_open(a) && opened[a - FIRST] == OWN_SOCKET && d & SOCK_CLOEXEC && d & SOCK_NONBLOCK);
     name_end((void *)b, (void *)c);
-    return open_socket(ACCEPTED);
-  case __NR_getsockopt:
-    REQUIRE(is_open(a));
-    return *(int *)d = take() % 2 ? SOCK_STREAM : SOCK_DGRAM, 0;
+    return new_socket(ACCEPTED);
   case __NR_fcntl:
-    REQUIRE(b != F_SETFL || (is_open(a) && opened[a - FIRST] == OWN_SOCKET));
+    REQUIRE(b != F_SETFL || (is_open(a) && (opened[a - FIRST] == OWN_SOCKET || opened[a - FIRST] == SUBSTITUTE)));
     if (b == F_SETFL) return -(long)(take() % 2 * EPERM);
     return b == F_DUPFD_CLOEXEC ? open_new(OPEN_ERRORS + 1, 1) : (long)(take() % 2 * O_NONBLOCK);
-  case __NR_connect: check_connect(a, (const void *)b, c); return -(long)(take() % 2 * ECONNREFUSED);
+  case __NR_connect: {
+    static const int RESULTS[] = {0, ECONNREFUSED, EINPROGRESS};
+    check_connect(a, (const void *)b, c);
+    const int result = RESULTS[take() % 3];
+    is_connected = result != ECONNREFUSED;
+    return -(long)result;
+  }
   case __NR_fchmodat: {
     const int place = place_of((const char *)b);
     REQUIRE((int)a == AT_FDCWD && place != LONG_PLACE && (PLACES[place].is_permitted || !PLACES[place].is_linked || PLACES[place].path[0] != '/'));
@@ -216,7 +238,9 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
     if ((unsigned long)b == SECCOMP_IOCTL_NOTIF_ID_VALID) return take() == 1 ? -ENOENT : 0;
     if ((unsigned long)b == SECCOMP_IOCTL_NOTIF_ADDFD) {
       const struct seccomp_notif_addfd *change = (const void *)c;
-      REQUIRE(a == LISTENER && is_open(change->srcfd) && opened[change->srcfd - FIRST] == OWN_SOCKET && change->flags == SECCOMP_ADDFD_FLAG_SETFD);
+      REQUIRE((a == LISTENER || is_open(a)) && is_open(change->srcfd) && change->flags == SECCOMP_ADDFD_FLAG_SETFD);
+      const int source = opened[change->srcfd - FIRST];
+      REQUIRE(source == OWN_SOCKET || (source == SUBSTITUTE && is_connected));
       return take() == 1 ? -EBADF : (int)change->newfd;
     }
     REQUIRE((unsigned long)b == SECCOMP_IOCTL_NOTIF_SEND && (a == LISTENER || is_open(a)));
@@ -280,7 +304,7 @@ static void decide(const uint8_t *bytes, size_t length) {
     const unsigned kind = take();
     notice.data.args[each] = kind < 128 ? BASE + take() : kind < 192 ? take() : kind < 224 ? take_word() : -(unsigned long)take();
   }
-  answers = passed = 0;
+  answers = passed = is_copy_refused = protocol_type = is_connected = 0;
   atomic_store(&hosts.resolving, take() == 1 ? MAX_RESOLVING : 0);
   const int resolving = atomic_load(&hosts.resolving);
   const int is_decided = guard_call(&guard.request, LISTENER, &notice);

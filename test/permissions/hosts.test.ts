@@ -7,6 +7,7 @@ import { RT, runRt } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
 
 const WORLD = join(import.meta.dir, "hosts/world.ts");
+const LIKE_DOCKER = ["/usr/bin/python3", join(import.meta.dir, "hosts/forbidden-call.py")];
 /** Gives the namespaces addresses beyond loopback, and a DNS server. */
 const ENTER = `
 ip link set lo up
@@ -21,11 +22,17 @@ const FILES = {
   "etc/hosts": "127.0.0.1 localhost\n198.51.100.9 file.acme.test\n127.0.0.1 here.acme.test\n",
 };
 
-/** Runs a task in the world. @param lines programs of the task @param hosts entries of its table */
+/**
+ * Runs a task in the world.
+ * @param lines programs of the task
+ * @param hosts entries of its table
+ * @param wrapper a program that starts rt
+ */
 async function runTask(
   lines: readonly string[],
   hosts: string | undefined,
   args: readonly string[] = ["--silent"],
+  wrapper: readonly string[] = [],
 ) {
   await using place = await createProject({
     ...FILES,
@@ -38,7 +45,7 @@ async function runTask(
   const hash = hashIn(await runRt({ args: ["run", "t"], cwd }));
   const inside = ["unshare", "-Urnm", "sh", "-ec", ENTER, place.join("etc"), process.execPath, WORLD];
   const result = await runRt({
-    program: [...inside, RT],
+    program: [...inside, ...wrapper, RT],
     args: ["run", ...args, "t"],
     cwd,
     env: hash === undefined ? {} : { RT_TRUST: hash },
@@ -79,6 +86,36 @@ describe.skipIf(process.platform !== "linux")("permitted hosts", () => {
       ].join(""),
     );
     expect(asked).toBe("api.acme.test");
+  });
+
+  test("connections work where the container forbids pidfd_getfd, as Docker's default does", async () => {
+    const url = "http://api.acme.test:8080/";
+    const local = `/usr/bin/python3 -c 'import socket, threading; server = socket.socket(socket.AF_UNIX); server.bind("s"); server.listen(); client = socket.socket(socket.AF_UNIX); client.settimeout(20); client.connect("s"); client.sendall(b"local"); print(server.accept()[0].recv(9).decode())'`;
+    const { stdout, stderr } = await runTask(
+      [
+        ...Object.values(fetchBy).map((line) => line(url)),
+        fetchBy.curl("http://10.1.2.3:8080/"),
+        fetchBy.curl("http://198.51.100.7:8081/"),
+        local,
+      ],
+      '["api.acme.test:*"]',
+      ["--silent"],
+      LIKE_DOCKER,
+    );
+    expect(stdout).toBe(`${"served by 198.51.100.7:8080\n".repeat(4)}${"failed\n".repeat(2)}local\n`);
+    expect(stderr.replaceAll(/process \d+/g, "process N")).toBe(
+      'warning: t was refused: curl (process N) connects to 10.1.2.3:8080; to allow it, change in [tasks.t.permissions] of rtfig.toml: hosts = ["api.acme.test:*", "10.1.2.3:8080"]\n',
+    );
+    const open = await runTask(
+      [...Object.values(fetchBy).map((line) => line(url)), resolveByNode("api.acme.test")],
+      '["*"]',
+      ["--silent"],
+      LIKE_DOCKER,
+    );
+    expect([open.stdout, open.stderr]).toEqual([
+      `${"served by 198.51.100.7:8080\n".repeat(4)}198.51.100.7\n`,
+      "",
+    ]);
   });
 
   test("a name that is not listed does not leave the machine, and is explained once", async () => {

@@ -7,12 +7,12 @@
 // - Each refusal is reported. A call whose arguments cannot be read or parsed is refused.
 // Non-obvious:
 // - A blocking connect has a separate thread, because the thread of the listener must not wait.
-// - pidfd_getfd is refused in some containers. There every connect fails, except to a DNS server.
+// - pidfd_getfd is refused in some containers. There a new socket replaces that of the tracee (substitute-socket.h).
 // - A connection to a DNS server is replaced by one to rt's resolver (resolver-connection.h).
 #pragma once
 #include "detached-thread.h"
 #include "loopback.h"
-#include "resolver-connection.h"
+#include "substitute-socket.h"
 #include "tracee-memory.h"
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -184,6 +184,9 @@ struct connect_call {
   int listener, pid, copy;
   /** The opened socket of a path, which the call uses. */
   int opened;
+  /** The tracee's descriptor that `copy` replaces, and its flags; -1 if `copy` is the tracee's socket itself. */
+  int replaced;
+  long flags;
   unsigned long id;
   union {
     struct sockaddr any;
@@ -286,9 +289,16 @@ static long decide_connect(struct connect_call *attempt, struct named_file *file
   return -EACCES;
 }
 
+static long make_connect(const struct connect_call *attempt) {
+  const long result = CALL(connect, attempt->copy, &attempt->address, attempt->length, 0, 0);
+  if (attempt->replaced < 0 || (result < 0 && result != -EINPROGRESS)) return result;
+  const long error = replace_descriptor(attempt->listener, attempt->id, attempt->replaced, attempt->copy, attempt->flags);
+  return error < 0 ? error : result;
+}
+
 static void *connect_and_answer(void *argument) {
   struct connect_call *attempt = argument;
-  const long result = CALL(connect, attempt->copy, &attempt->address, attempt->length, 0, 0);
+  const long result = make_connect(attempt);
   answer_call(attempt->listener, attempt->id, result);
   CALL(close, attempt->copy, 0, 0, 0, 0);
   CALL(close, attempt->listener, 0, 0, 0, 0);
@@ -334,6 +344,18 @@ static long copy_descriptor(int listener, const struct seccomp_notif *notice) {
   return copy;
 }
 
+/** Sets the socket that the call uses: a copy of the tracee's, or one that replaces it. Returns it, or an error. */
+static long open_socket(struct connect_call *attempt, const struct seccomp_notif *notice) {
+  const int family = attempt->address.any.sa_family, descriptor = (int)notice->data.args[0];
+  attempt->replaced = -1;
+  attempt->copy = copy_descriptor(attempt->listener, notice);
+  if (attempt->copy != -EPERM && attempt->copy != -ENOSYS) return attempt->copy;
+  attempt->replaced = descriptor;
+  attempt->copy = family == AF_UNIX || family == AF_INET || family == AF_INET6 ? open_substitute(notice->pid, descriptor, family, &attempt->flags) : -ENOTSOCK;
+  if (attempt->copy == -ENOTSOCK) report_call(attempt->guard, notice->pid, "container", "", 0);
+  return attempt->copy;
+}
+
 /** Connects the tracee to rt's resolver. Returns the call's result. */
 static long connect_resolver(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
   const int descriptor = (int)notice->data.args[0];
@@ -359,22 +381,12 @@ static long connect_resolver(const struct guard_request *guard, int listener, co
   return -ECONNREFUSED;
 }
 
-/** Returns whether a descriptor of the tracee is a TCP socket. */
-static int is_stream(int listener, const struct seccomp_notif *notice) {
-  const long copy = copy_descriptor(listener, notice);
-  if (copy < 0) return 0;
-  int type = 0, size = sizeof type;
-  CALL(getsockopt, copy, SOL_SOCKET, SO_TYPE, &type, &size);
-  CALL(close, copy, 0, 0, 0, 0);
-  return type == SOCK_STREAM;
-}
-
 /** Resolves the names of a task without limits. Returns whether the call was answered. */
 static int observe_connect(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
   struct connect_call attempt = {.length = (int)notice->data.args[2]};
   if (notice->data.nr != __NR_connect || attempt.length < 16 || attempt.length > (long)sizeof attempt.address) return 0;
   if (read_bytes(notice->pid, notice->data.args[1], &attempt.address, attempt.length) < 0) return 0;
-  if (!is_name_server(&attempt) || !is_stream(listener, notice)) return 0;
+  if (!is_name_server(&attempt) || read_socket_type(notice->pid, (int)notice->data.args[0]) != SOCK_STREAM) return 0;
   answer_call(listener, notice->id, connect_resolver(guard, listener, notice));
   return 1;
 }
@@ -395,19 +407,14 @@ static void guard_connect(const struct guard_request *guard, int listener, const
   }
   result = decide_connect(&attempt, &file);
   if (result < 0) goto answered;
-  result = copy_descriptor(listener, notice);
-  if (result == -EPERM || result == -ENOSYS) {
-    report_call(guard, notice->pid, "container", "", 0);
-    result = -EACCES;
-  }
+  result = open_socket(&attempt, notice);
   if (result < 0) goto answered;
-  attempt.copy = result;
   attempt.opened = file.descriptor;
   const long flags = CALL(fcntl, attempt.copy, F_GETFL, 0, 0, 0);
   if (flags >= 0 && !(flags & O_NONBLOCK)) {
     if (connect_in_thread(&attempt)) return;
     result = -EAGAIN;
-  } else result = CALL(connect, attempt.copy, &attempt.address, attempt.length, 0, 0);
+  } else result = make_connect(&attempt);
   CALL(close, attempt.copy, 0, 0, 0, 0);
 answered:
   close_named(&file);
