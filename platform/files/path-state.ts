@@ -23,10 +23,10 @@ export function statPath(path: string): PathState {
     if (kind === "directory") return { kind, mode };
     if (kind === "link") return { kind, target: fs.readlinkSync(path) };
     if (kind !== "file") return { kind: "other" };
-    const { dev, ino, size, mtimeNs, ctimeNs } = found;
+    const { dev, ino, size, mtimeNs, ctimeNs, nlink } = found;
     return {
       kind,
-      stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+      stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}:${nlink}`,
       size: Number(size),
       mode,
       isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - TIMESTAMP_GRANULARITY,
@@ -55,4 +55,18 @@ export function isSame(one: PathState, other: PathState): boolean {
   if (one.kind === "link") return other.kind === "link" && other.target === one.target;
   if (one.kind === "directory") return other.kind === "directory" && other.mode === one.mode;
   return one.kind === other.kind;
+}
+
+/** Fields of a stamp before the ctime and the number of hard links. */
+const CONTENT_FIELDS = 4;
+
+/**
+ * Returns whether only the ctime of a file with hard links differs. Another installation changes it when it links the file
+ * of its store (pnpm, Bun); a write would change the mtime, too.
+ */
+export function isRelinked(one: PathState, other: PathState): boolean {
+  if (one.kind !== "file" || other.kind !== "file" || one.mode !== other.mode) return false;
+  const [before, now] = [one.stamp.split(":"), other.stamp.split(":")];
+  const isLinked = Number(before.at(-1)) > 1 || Number(now.at(-1)) > 1;
+  return isLinked && before.every((field, index) => index >= CONTENT_FIELDS || field === now[index]);
 }

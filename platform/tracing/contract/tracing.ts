@@ -13,7 +13,7 @@ export type PathState =
   | { readonly kind: "absent"; readonly code: string }
   | {
       readonly kind: "file";
-      /** Stat fingerprint: device, inode, size, mtime and ctime in nanoseconds. */
+      /** Stat fingerprint: device, inode, size, mtime and ctime in nanoseconds, number of hard links. */
       readonly stamp: string;
       readonly size: number;
       /** Permission bits. */

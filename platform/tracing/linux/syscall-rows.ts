@@ -3,7 +3,10 @@ import { ACCESSES } from "./access-kinds.ts";
 import { type Architecture, type Syscall, CALLS, type PathArgument } from "./syscalls.ts";
 
 /** `enum kind` of syscall-handlers.h. */
-const KINDS = { incomplete: 1, paths: 2, open: 3, rename: 4, socket: 5, connect: 6, bind: 7 } as const;
+const KINDS = {
+  ...{ incomplete: 1, paths: 2, open: 3, rename: 4 },
+  ...{ socket: 5, connect: 6, bind: 7, send: 8 },
+} as const;
 
 /** Returns `enum follows`, the argument, and the bit. */
 function followsOf({ follows }: PathArgument): readonly number[] {

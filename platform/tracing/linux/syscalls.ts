@@ -28,7 +28,7 @@ export interface Syscall {
   /** The source of the open flags: an argument, a structure, or a constant. */
   readonly open?: { readonly flags?: number; readonly how?: number; readonly always?: number };
   readonly incompleteReason?: IncompleteReason;
-  readonly special?: "socket" | "connect" | "bind" | "rename";
+  readonly special?: "socket" | "connect" | "bind" | "send" | "rename";
   /** Argument index of a rename's flags (RENAME_EXCHANGE). */
   readonly flags?: number;
 }
@@ -137,6 +137,8 @@ export const CALLS: readonly Syscall[] = [
   { name: "socket", x64: 41, arm64: 198, special: "socket" },
   { name: "connect", x64: 42, arm64: 203, special: "connect" },
   { name: "bind", x64: 49, arm64: 200, special: "bind" },
+  // Has the host names that libc looks up, for messages.
+  { name: "sendmmsg", x64: 307, arm64: 269, special: "send" },
 
   incomplete("mount", "chroot", 161, 51),
   incomplete("mount", "pivot_root", 155, 41),

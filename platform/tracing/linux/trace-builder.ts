@@ -15,12 +15,12 @@ import type {
   TracedProcess,
 } from "../contract/tracing.ts";
 import { dirname } from "node:path";
-import { isSame } from "../../files/path-state.ts";
+import { isRelinked, isSame } from "../../files/path-state.ts";
 import type { PathAccess } from "./access-kinds.ts";
 
 export interface TraceEntry {
   readonly path: string;
-  readonly first: PathState;
+  first: PathState;
   /** The last observed state. */
   current: PathState;
   isAccessed: boolean;
@@ -82,6 +82,15 @@ function endWalk(walk: readonly TraceEntry[]): void {
   }
 }
 
+/** A hard link that another program makes or removes changes the fingerprint of a file, but not what the tree has read. */
+function acceptLinks(entry: TraceEntry, state: PathState): void {
+  const { first, current } = entry;
+  if (entry.isTouched || isSame(current, state) || !isSame(first, current)) return;
+  if (first.kind !== "file" || state.kind !== "file" || !isRelinked(current, state)) return;
+  // The content is as old as before, so the timestamp is not racy.
+  entry.first = entry.current = { ...state, isFresh: first.isFresh };
+}
+
 export class TraceBuilder {
   readonly #entries = new Map<string, TraceEntry>();
   /** Paths of sockets that the tree has bound itself. */
@@ -139,6 +148,7 @@ export class TraceBuilder {
     const paths: TracedPath[] = [];
     for (const entry of entries) {
       const last = stat(entry.path);
+      acceptLinks(entry, last);
       paths.push(
         isSame(last, entry.first)
           ? entry
@@ -180,6 +190,7 @@ export class TraceBuilder {
       entry = { path, first: state, current: state, ...flags };
       this.#entries.set(path, entry);
     }
+    acceptLinks(entry, state);
     if (entry.isAccessed && !entry.isTouched && !isSame(entry.current, state)) entry.isUnsteady = true;
     entry.current = state;
     return entry;
@@ -188,6 +199,7 @@ export class TraceBuilder {
   /** As `observe`, for the first time in a later script step: the tree changes nothing between two steps. */
   observeInNextStep(path: string, state: PathState): TraceEntry {
     const entry = this.#entries.get(path);
+    if (entry) acceptLinks(entry, state);
     if (entry?.isAccessed && !isSame(entry.current, state)) entry.isUnsteady = true;
     return this.observe(path, state);
   }

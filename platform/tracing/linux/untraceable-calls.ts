@@ -29,6 +29,8 @@ const KINDS = [
   "own-connect",
   /** A TCP socket. */
   "stream",
+  /** A query to a DNS server; `address` is the name of the host. */
+  "query",
 ] as const;
 
 export interface UntraceableCall {
@@ -83,6 +85,11 @@ export function noteUntraceable(builder: TraceBuilder, call: UntraceableCall): v
       return builder.noteOwnConnection();
     case "stream":
       return builder.noteStream(programOf(call));
+    case "query":
+      return builder.addIncompleteReason(
+        "network",
+        `${programOf(call)}, ${new TextDecoder().decode(call.address)}`,
+      );
     default:
       throw new Error("the journal contains an unknown record");
   }
@@ -100,8 +107,9 @@ function noteConnection(builder: TraceBuilder, call: UntraceableCall): void {
   }
   const address = addressIn(call.address);
   if (family === AF_INET || family === AF_INET6) builder.addConnection("host", address);
-  // To sort the addresses of a host name, libc connects to port 0 of each.
-  builder.addIncompleteReason("network", `${programOf(call)}, ${address}`, address.endsWith(":0"));
+  // libc asks a DNS server, and connects to port 0 of each address of a host to sort them.
+  const isOfLookup = /:(?:0|53)$/.test(address);
+  builder.addIncompleteReason("network", `${programOf(call)}, ${address}`, isOfLookup);
 }
 
 function familyOf({ address }: UntraceableCall): number | undefined {

@@ -5,6 +5,7 @@
 // - Hashes of files with a racy timestamp are not stored: a second write could leave the same fingerprint.
 // - One hash per inode is stored, up to a limit; the oldest are dropped.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { isRelinked } from "../../../platform/files/path-state.ts";
 import type { StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
 
 type HashedFileState = Extract<PathState, { kind: "file" }>;
@@ -57,9 +58,10 @@ export class FileHashCache {
   }
 
   /** Stores the hash of a file that was just read. @returns false if the file changed since */
-  note(path: string, { stamp, size }: HashedFileState, hash: string): boolean {
+  note(path: string, state: HashedFileState, hash: string): boolean {
     const now = this.#stat(path);
-    if (now.kind !== "file" || now.stamp !== stamp) return false;
+    if (now.kind !== "file" || (now.stamp !== state.stamp && !isRelinked(state, now))) return false;
+    const { stamp, size } = now;
     if (now.isFresh) return true;
     const part = this.#partOf(path);
     const cached = this.#cachedIn(part);

@@ -23,6 +23,10 @@ const UNCACHEABLE: Readonly<Record<string, readonly [script: string, reason: Reg
     `python3 -c 'import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))'`,
     /it used the network \(python3\S*, datagrams\)/,
   ],
+  "a host that it looks up": [
+    `RES_OPTIONS='timeout:1 attempts:1' python3 -c 'import socket; socket.getaddrinfo("rt-test.invalid", 443)' 2> /dev/null || true`,
+    /it used the network \(python3\S*, rt-test\.invalid\)/,
+  ],
   "a TCP server without a client in the script": [
     `python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()'`,
     /it used the network \(python3[^,]*\)/,

@@ -23,6 +23,8 @@ struct state {
   /** Permission bits; the error number if the path is absent. */
   unsigned short mode;
   unsigned long device, inode, size;
+  /** Number of hard links of a file. */
+  unsigned long links;
   /** In nanoseconds. */
   long modified, changed;
   /** Target of a symlink. */
@@ -148,6 +150,7 @@ static struct state stat_path(struct path_table *path_table, const char *path) {
   state.device = status.st_dev;
   state.inode = status.st_ino;
   state.size = status.st_size;
+  state.links = status.st_nlink;
   state.modified = (long)status.st_mtim.tv_sec * NANOSECONDS + (long)status.st_mtim.tv_nsec;
   state.changed = (long)status.st_ctim.tv_sec * NANOSECONDS + (long)status.st_ctim.tv_nsec;
   state.is_fresh = state.changed / 1000000 > now() - GRANULARITY;
@@ -181,7 +184,7 @@ static void write_state(struct path_table *path_table, const struct entry *entry
   struct text detail = state->target;
   if (state->what == FILE_) {
     char *end = add_number(stamp, state->device);
-    const long parts[] = {state->inode, state->size, state->modified, state->changed};
+    const long parts[] = {state->inode, state->size, state->modified, state->changed, state->links};
     for (size_t each = 0; each < sizeof parts / sizeof *parts; each++) {
       *end++ = ':';
       if (parts[each] < 0) *end++ = '-';

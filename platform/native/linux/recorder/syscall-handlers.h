@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 /** Rows of ../../../tracing/linux/syscall-rows.ts, with the same numbers. */
-enum kind { UNKNOWN, INCOMPLETE, PATHS, OPEN, RENAME, SOCKET, CONNECT, BIND };
+enum kind { UNKNOWN, INCOMPLETE, PATHS, OPEN, RENAME, SOCKET, CONNECT, BIND, SEND };
 enum follows { NEVER, ALWAYS, IF_SET, UNLESS_SET };
 
 struct argument {
@@ -50,6 +50,7 @@ enum untraceable {
   CONTRADICTED,
   CONNECTS_TO_OWN,
   STREAMS,
+  QUERIES,
 };
 
 /** The observable result of a call on a path. */
@@ -59,8 +60,8 @@ struct outcome {
   /** `st_mode`. */
   unsigned long mode;
   unsigned long device, inode;
-  /** Size of a file in bytes, times in nanoseconds. */
-  unsigned long size;
+  /** Size of a file in bytes, its hard links, times in nanoseconds. */
+  unsigned long size, links;
   long modified, changed;
 };
 
@@ -164,6 +165,7 @@ static struct outcome outcome_of(const char *path, int follows) {
   struct outcome outcome = {.mode = status.st_mode, .device = status.st_dev, .inode = status.st_ino};
   if (S_ISDIR(status.st_mode)) return outcome;
   outcome.size = status.st_size;
+  outcome.links = status.st_nlink;
   outcome.modified = (long)status.st_mtim.tv_sec * NANOSECONDS + (long)status.st_mtim.tv_nsec;
   outcome.changed = (long)status.st_ctim.tv_sec * NANOSECONDS + (long)status.st_ctim.tv_nsec;
   return outcome;
@@ -189,8 +191,9 @@ static int matches(struct path_table *path_table, const struct resolved_path *re
   if (state->mode != (outcome->mode & 07777)) return 0;
   if (state->device != outcome->device || state->inode != outcome->inode) return 0;
   if (state->what == DIRECTORY) return S_ISDIR(outcome->mode);
-  return S_ISREG(outcome->mode) && state->size == outcome->size && state->modified == outcome->modified &&
-         state->changed == outcome->changed;
+  // Another installation makes or removes links of a file, which changes only the ctime.
+  int is_unchanged = state->changed == outcome->changed || state->links > 1 || outcome->links > 1;
+  return S_ISREG(outcome->mode) && state->size == outcome->size && state->modified == outcome->modified && is_unchanged;
 }
 
 /**
@@ -419,6 +422,40 @@ static void handle_socket(struct recorder *recorder) {
   report_untraceable(recorder, is_stream ? STREAMS : DATAGRAMS, NO_TEXT, program_of(recorder));
 }
 
+/** Sizes in a DNS query: bytes before the name, and bytes that are read. */
+enum { QUERY_HEAD = 12, MAX_QUERY = 280, MAX_LABEL = 63, IS_RESPONSE = 0x80 };
+
+/** Returns the host name of a DNS query, with dots written over the lengths of its labels; empty for other messages. */
+static struct text name_in_query(unsigned char *query, size_t length) {
+  static const unsigned char ONE_QUESTION[] = {0, 1, 0, 0, 0, 0};
+  if (length <= QUERY_HEAD || query[2] & IS_RESPONSE || memcmp(query + 4, ONE_QUESTION, sizeof ONE_QUESTION) != 0) return NO_TEXT;
+  size_t at = QUERY_HEAD;
+  while (at < length && query[at] != 0) {
+    const size_t size = query[at];
+    if (size > MAX_LABEL || at + size >= length) return NO_TEXT;
+    for (size_t each = at + 1; each <= at + size; each++)
+      if (query[each] <= ' ' || query[each] > '~') return NO_TEXT;
+    query[at] = '.';
+    at += size + 1;
+  }
+  if (at >= length || at == QUERY_HEAD) return NO_TEXT;
+  return (struct text){(char *)query + QUERY_HEAD + 1, at - QUERY_HEAD - 1};
+}
+
+/** Reports the host that a program looks up: glibc sends the queries for both address families at once. */
+static void handle_send(struct recorder *recorder) {
+  const int pid = recorder->notice.pid;
+  struct msghdr message; // the head of a struct mmsghdr
+  struct iovec content;
+  unsigned char query[MAX_QUERY];
+  if (read_bytes(pid, recorder->notice.data.args[1], &message, sizeof message) < 0 || message.msg_iovlen == 0) return;
+  if (read_bytes(pid, (unsigned long)message.msg_iov, &content, sizeof content) < 0) return;
+  const size_t length = content.iov_len < sizeof query ? content.iov_len : sizeof query;
+  if (read_bytes(pid, (unsigned long)content.iov_base, query, length) < 0) return;
+  const struct text name = name_in_query(query, length);
+  if (name.length > 0) report_untraceable(recorder, QUERIES, name, program_of(recorder));
+}
+
 static const struct row *row_of(const struct recorder *recorder) {
   static const struct row none;
   int number = recorder->notice.data.nr;
@@ -443,6 +480,8 @@ static void handle_call(struct recorder *recorder, const struct seccomp_notif *n
       return handle_address(recorder, row->kind == BIND);
     case SOCKET:
       return handle_socket(recorder);
+    case SEND:
+      return handle_send(recorder);
   }
   report_untraceable(recorder, UNTRACEABLE_CALL, NO_TEXT, NO_TEXT);
 }
