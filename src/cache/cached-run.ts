@@ -165,7 +165,12 @@ export class CachedScriptRun implements CachedRun {
         error instanceof NotCacheableError ? error : { why: "store" as const, detail: errorMessage(error) };
       // Above the project, files are created and deleted for other reasons.
       if (["changed", "names"].includes(why) && !isBelow(project.root, detail)) this.outdatedBy = detail;
-      const hint = error instanceof ModifiedInputError ? await adviseFor(error, subject, project) : undefined;
+      const hint =
+        error instanceof ModifiedInputError
+          ? await adviseFor(error, subject, project)
+          : why === "network"
+            ? this.#context.adviseOnNetwork(trace!)
+            : undefined;
       const line = describeNotCached(subject, why, detail, hint);
       this.#storeExplanation(line);
       return [line];

@@ -6,6 +6,7 @@
 import type { Trace, TracingOperations } from "../../platform/tracing/contract/tracing.ts";
 import { statPath } from "../../platform/files/path-state.ts";
 import { host } from "../../platform/processes/process.ts";
+import { oneLine } from "../printable.ts";
 import type { CacheRule, CacheSettings } from "../config/settings/cache.ts";
 import type { CachedScript } from "./cached-script.ts";
 import type { CacheEntry } from "./entry/entry.ts";
@@ -29,6 +30,8 @@ import {
 } from "./key/environment.ts";
 import { type CacheContext, openProjectView } from "./memo/file-system-view.ts";
 import { configurationFiles, findReaders } from "./key/variable-readers.ts";
+import { describeRule } from "./key/rule-line.ts";
+import { findTelemetrySwitch } from "./key/telemetry-switch.ts";
 import type { ConcurrentRunDetector } from "./restore/concurrent-run-detector.ts";
 import type { SharedCache } from "./shared-cache.ts";
 import type { CacheStore } from "./store/cache-store.ts";
@@ -167,6 +170,15 @@ export class ScriptContext {
     );
     const text = this.commands;
     return describeMissed(this.script.label, this.rule, this.#withheld, { makes, isOnline, text, readers });
+  }
+
+  /** Returns how to turn off the telemetry of a tool that used the network; undefined if the script has done so. */
+  adviseOnNetwork({ paths }: Trace): string | undefined {
+    const found = findTelemetrySwitch(paths);
+    if (!found || this.#variables[found.name] !== undefined || this.#withheld.includes(found.name))
+      return undefined;
+    const { name, file } = found;
+    return `${oneLine(file)} reads ${name}; to turn off telemetry, set that variable to 1 and ${describeRule(this.rule, { env: [name] })}`;
   }
 
   /** Explains which withheld variables a failed script mentions. */

@@ -24,6 +24,8 @@ interface Case {
   readonly files?: Readonly<Record<string, string>>;
   readonly rule?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Variables that the hint says to set, too. */
+  readonly set?: Readonly<Record<string, string>>;
   readonly message: RegExp;
   readonly isGit?: true;
   readonly name?: string;
@@ -64,11 +66,17 @@ const CASES: Readonly<Record<string, Case>> = {
     message: /did not get VITE_URL/,
     name: "web build",
   },
+  "a tool whose telemetry used the network": {
+    script: `cat node_modules/tool/telemetry.js; test -n "$TOOL_TELEMETRY_DISABLED" || bash -c 'echo > /dev/tcp/127.0.0.1/9' 2> /dev/null || true`,
+    files: { "node_modules/tool/telemetry.js": "send(!process.env.TOOL_TELEMETRY_DISABLED)" },
+    set: { TOOL_TELEMETRY_DISABLED: "1" },
+    message: /network .*; tool\/telemetry\.js reads TOOL_TELEMETRY_DISABLED; to turn off telemetry, set that/,
+  },
 };
 
 test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
   "the hint about %s can be pasted, and does not appear again",
-  async (_, { script, files = {}, rule = "true", env, message, isGit, name = "t" }) => {
+  async (_, { script, files = {}, rule = "true", env, set, message, isGit, name = "t" }) => {
     await using outside = await createProject();
     const key = /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
     const config = `[run.cache]\n${key} = ${rule}\nother = true\n`;
@@ -82,7 +90,7 @@ test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
     const pasted = paste(config, first);
     expect(parseConfig(pasted, "rtfig.toml").settings.length).toBeGreaterThan(1);
     await project.write({ "rtfig.toml": pasted });
-    const second = await project.rt(["run", name], env);
+    const second = await project.rt(["run", name], { ...env, ...set });
     expect(second.stderr).not.toMatch(message);
     expect({ status: second.status, stderr: second.stderr }).toMatchObject({ status: 0 });
   },

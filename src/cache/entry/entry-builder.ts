@@ -8,14 +8,13 @@
 // Non-obvious:
 // - A created directory depends on having no other names: the script could delete what another run left in it.
 // - A file that the script created and deleted is a negative dependency.
-import { basename } from "node:path";
 import type { PathState, Trace, TracedPath } from "../../../platform/tracing/contract/tracing.ts";
 import { isSame } from "../../../platform/files/path-state.ts";
-import { namesOf, type FileSystemView } from "./entry-validation.ts";
+import type { FileSystemView } from "./entry-validation.ts";
 import type { RecordedDependency, RecordedOutput } from "./entry.ts";
 import { listFiles, type Matcher } from "../key/rule-globs.ts";
 import { isBelow } from "../relocation/stored-path.ts";
-import { collectUsed, stemsFor, isSought } from "./parent-folder-names.ts";
+import { listingsOf } from "./recorded-listings.ts";
 import { ModifiedInputError, NotCacheableError } from "./not-cacheable-error.ts";
 
 export interface ProjectView extends FileSystemView {
@@ -68,12 +67,7 @@ export async function buildEntry(
   await addDeclaredOutputs(draft, listed, project, sources);
   const outputs = new Set(draft.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) draft.own.push(path);
-  const own = new Set([...written, ...outputs]);
-  const used = collectUsed(paths, project.root);
-  for (const traced of paths) {
-    if (!project.isIgnored(traced.path))
-      recordListing(traced, own, draft, project, stemsFor(traced, project.root, used));
-  }
+  draft.conditions.push(...(await listingsOf(paths, new Set([...written, ...outputs]), project)));
   return draft;
 }
 
@@ -222,29 +216,4 @@ async function dependencyNow(
   const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
   if (state.kind !== "file" || hash === null) throw new NotCacheableError("changed", path);
   return ["file", path, hash, state.mode];
-}
-
-function recordListing(
-  { path, names, first, last, unsteadyNames }: TracedPath,
-  own: ReadonlySet<string>,
-  { conditions }: EntryDraft,
-  project: ProjectView,
-  stems: readonly string[] | undefined,
-): void {
-  const isMade = first.kind === "absent" && last?.kind === "directory";
-  if (!names && !isMade) return;
-  const seen = namesOf(path, { ...project, list: () => names ?? [] }, own, stems)!;
-  // A created directory contains only names that the script created.
-  const wanted = isMade ? [] : (namesOf(path, project, own, stems) ?? []);
-  // The type of a temporary name is unknown, so it counts as a file and as a folder.
-  const matters = (each: string) =>
-    !stems || ["f", "d"].some((kind) => isSought(kind + basename(each), stems));
-  const isUnsteady =
-    unsteadyNames?.some((each) => !own.has(each) && !project.isIgnored(each) && matters(each)) ?? false;
-  if (isUnsteady || seen.join("/") !== wanted.join("/"))
-    throw new NotCacheableError(
-      isBelow(path, project.root) || path === project.root ? "changed" : "names",
-      path,
-    );
-  conditions.push(stems ? ["names", path, seen, stems] : ["names", path, seen]);
 }

@@ -5,7 +5,7 @@
 //   addition, which the restore deletes (stale-outputs.ts).
 // - Validation changes nothing.
 import type { ListDirectory, StatPath, PathState } from "../../../platform/tracing/contract/tracing.ts";
-import type { RecordedDependency, CacheEntry, RecordedOutput } from "./entry.ts";
+import { type CacheEntry, OPTIONAL, type RecordedDependency, type RecordedOutput } from "./entry.ts";
 import type { FileHashCache } from "../store/file-hash-cache.ts";
 import type { Matcher } from "../key/rule-globs.ts";
 import { isRepository, REPOSITORY } from "../relocation/relocation.ts";
@@ -146,8 +146,10 @@ function compareNames(
   const old = new Set(before);
   const found = old.has(REPOSITORY) ? now.map((name) => (isRepository(name) ? REPOSITORY : name)) : now;
   const fresh = new Set(found);
-  const added = found.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
-  const removed = before.find((name) => !fresh.has(name));
+  const added = found
+    .filter((name) => !old.has(name) && !old.has(OPTIONAL + name))
+    .map((name) => `${path}/${name.slice(1)}`);
+  const removed = before.find((name) => !fresh.has(name) && !name.startsWith(OPTIONAL));
   if (added.length > 0)
     return { difference: `${added[0]} was added`, added: removed === undefined ? added : [] };
   return {
@@ -169,14 +171,20 @@ export async function compareState(
   if (kind === "other") return state.kind === "other" ? null : `${path} changed (type)`;
   if (kind === "directory") {
     if (state.kind !== "directory") return `${path} changed (type)`;
-    return state.mode === condition[2] ? null : `${path} changed (permissions)`;
+    return describeMode(path, condition[2], state.mode);
   }
   if (kind === "link")
     return state.kind === "link" && state.target === condition[2] ? null : `${path} changed (symlink target)`;
   if (state.kind !== "file") return `${path} changed (type)`;
-  if (state.mode !== condition[3]) return `${path} changed (permissions)`;
+  if (state.mode !== condition[3]) return describeMode(path, condition[3]!, state.mode);
   if (kind === "size") return state.size === condition[2] ? null : `${path} changed (size)`;
   return (await hashes.hash(path, state)) === condition[2] ? null : `${path} changed`;
+}
+
+function describeMode(path: string, before: number, now: number): string | null {
+  return now === before
+    ? null
+    : `${path} changed (permissions ${now.toString(8)}, not ${before.toString(8)})`;
 }
 
 /** Returns whether a path is in the state that the run left. */

@@ -16,9 +16,13 @@ export type RecordedDependency =
   | readonly ["size", path: string, size: number, mode: number]
   /**
    * The names in a directory without the script's outputs. Each name is prefixed with a letter for its type. With
-   * stems, only the names that module resolvers look for count (parent-folder-names.ts).
+   * stems, only the names that module resolvers look for count (parent-folder-names.ts). A name after OPTIONAL may be
+   * missing (recorded-listings.ts).
    */
   | readonly ["names", path: string, names: readonly string[], stems?: readonly string[]];
+
+/** Marks a folder that may be missing. */
+export const OPTIONAL = "~";
 
 /** The state that a run left at a path in the project. */
 export type RecordedOutput =

@@ -12,6 +12,7 @@ export type UncacheableReason =
   | "rewritten"
   | "changed"
   | "names"
+  | "added"
   | "edited"
   | "overlapped"
   | "outside"
@@ -54,6 +55,11 @@ const CAUSES: Readonly<
     "another process added or removed files in $ during the run",
     "run it again, or if these files are irrelevant",
     ["ignore", "/*"],
+  ],
+  added: [
+    "another process added or removed $ during the run",
+    "run it again; if another task makes it, add that task to depends-on, or if it is irrelevant",
+    ["ignore"],
   ],
   edited: ["$ during the run", "run it again"],
   overlapped: ["another rt process ran or restored this script concurrently", "run it again"],

@@ -8,7 +8,7 @@ import { basename, dirname, normalize, sep } from "node:path";
 import type { RecordedInputs } from "../cached-script.ts";
 import { validateEntry, compareState, isOutput } from "../entry/entry-validation.ts";
 import { isSought } from "../entry/parent-folder-names.ts";
-import type { RecordedDependency, CacheEntry } from "../entry/entry.ts";
+import { type CacheEntry, OPTIONAL, type RecordedDependency } from "../entry/entry.ts";
 import { declaredDirectories, declaredInputs } from "../key/declared-inputs.ts";
 import { hashInput, type CacheKey } from "../key/cache-key.ts";
 import { followLinks } from "../key/symlink-targets.ts";
@@ -144,7 +144,7 @@ export class RecordedInputFiles implements RecordedInputs {
     const [entry, project] = [this.#entry, this.#project];
     const state = project.stat(path);
     const names = this.#names.get(dirname(path));
-    if (names && isListed(names, basename(path)) !== KIND_LETTERS[state.kind]) return true;
+    if (names && !isSame(names, basename(path), KIND_LETTERS[state.kind])) return true;
     for (const condition of this.#conditions.get(path) ?? []) {
       if (condition[0] === "names") continue;
       const difference = await compareState(condition, state, project.hashes);
@@ -181,9 +181,9 @@ function toNative(path: string): string {
   return sep === "/" ? path : normalize(path);
 }
 
-/** Returns the type letter of a name; "" if the name is not listed. */
-function isListed(names: ReadonlySet<string>, name: string): string {
-  for (const letter of Object.values(KIND_LETTERS))
-    if (letter !== "" && names.has(letter + name)) return letter;
-  return "";
+/** Returns whether a name is listed with this letter of its type; "" if it is absent. */
+function isSame(names: ReadonlySet<string>, name: string, letter: string): boolean {
+  if (names.has(`${OPTIONAL}d${name}`)) return letter === "" || letter === "d";
+  if (letter !== "") return names.has(letter + name);
+  return !Object.values(KIND_LETTERS).some((each) => each !== "" && names.has(each + name));
 }

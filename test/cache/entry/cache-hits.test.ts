@@ -1,6 +1,17 @@
 // A cache hit has every effect of the recorded run: outputs, deletions and output log.
 import { expect, test } from "bun:test";
-import { chmod, lstat, readFile, readdir, readlink, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readFile,
+  readdir,
+  readlink,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { RT, runRt } from "../../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
 
@@ -229,3 +240,32 @@ test.skipIf(!CAN_TRACE)("--dry-run counts the scripts that would run and the hit
   expect(stdout).toContain(`t0["one<br/>cache miss#58; ${project.path}/in changed"]`);
   expect(stdout).toContain('t1["two<br/>cache hit#58; ');
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a folder that git ignores may be missing if the script only saw its name in a listing",
+  async () => {
+    await using project = await cachedProject(
+      { lists: "ls web", uses: "ls web; cat web/.next/made; true", packages: "ls node_modules" },
+      {
+        ".gitignore": ".next\n.other\nnode_modules\n",
+        "web/source": "1",
+        "web/.next/made": "1",
+        "node_modules/one/index.js": "",
+        "node_modules/two/index.js": "",
+      },
+    );
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    const runAll = async () => [
+      await project.run("lists"),
+      await project.run("uses"),
+      await project.run("packages"),
+    ];
+    expect(await runAll()).toEqual(["ran", "ran", "ran"]);
+    expect(await runAll()).toEqual(["hit", "hit", "hit"]);
+    await rm(project.join("web/.next"), { recursive: true });
+    await rm(project.join("node_modules/two"), { recursive: true });
+    expect(await runAll()).toEqual(["hit", "ran", "ran"]);
+    await mkdir(project.join("web/.other"));
+    expect(await project.run("lists")).toBe("ran");
+  },
+);

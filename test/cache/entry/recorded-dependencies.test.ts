@@ -81,7 +81,7 @@ const ROWS: readonly Row[] = [
       ["nothing", remove, "x was removed"],
       ["a file", replaceBy(write), "x changed (type)"],
       ["a link", replaceBy(link), "x changed (type)"],
-      ["other permissions", () => chmodSync("x", 0o700), "x changed (permissions)"],
+      ["other permissions", () => chmodSync("x", 0o700), "x changed (permissions 700, not 755)"],
     ],
   },
   {
@@ -102,7 +102,7 @@ const ROWS: readonly Row[] = [
       ["another file of that content", replaceBy(write), null],
       ["nothing", remove, "x was removed"],
       ["a content of the same size", () => write("x", "TEXT"), "x changed"],
-      ["other permissions", () => chmodSync("x", 0o600), "x changed (permissions)"],
+      ["other permissions", () => chmodSync("x", 0o600), "x changed (permissions 600, not 644)"],
       ["a folder", replaceBy(makeDirectory), "x changed (type)"],
       [
         "a link to a file of that content",
@@ -122,7 +122,7 @@ const ROWS: readonly Row[] = [
       ["nothing", remove, "x was removed"],
       ["more bytes", () => write("x", "texts"), "x changed (size)"],
       ["fewer bytes", () => write("x", ""), "x changed (size)"],
-      ["other permissions", () => chmodSync("x", 0o600), "x changed (permissions)"],
+      ["other permissions", () => chmodSync("x", 0o600), "x changed (permissions 600, not 644)"],
       ["a folder", replaceBy(makeDirectory), "x changed (type)"],
       ["a link", replaceBy(link), "x changed (type)"],
     ],

@@ -126,7 +126,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ["the script itself", "app/build.sh changed", edit("app/build.sh", `${SCRIPT}\ntrue`)],
   [
     "permissions",
-    "app/probed changed (permissions)",
+    "app/probed changed (permissions 600, not 644)",
     async (path) => {
       await chmod(path("app/probed"), 0o600);
       return async () => await chmod(path("app/probed"), 0o644);

@@ -34,7 +34,7 @@ const FLIPS: Readonly<Record<string, Flip>> = {
     access: "ls d",
     change: async (at) => await Bun.write(at("d/new"), ""),
     back: async (at) => await unlink(at("d/new")),
-    path: "d",
+    path: "d/new",
   },
   "the type of a listed name": {
     access: "ls -F d",
