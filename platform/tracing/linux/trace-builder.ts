@@ -41,6 +41,8 @@ export interface TraceEntry {
 }
 
 const SET_ID = 0o6000;
+/** Walks of one process at the same time. */
+const MAX_WALKS = 8;
 const CHANGES: ReadonlySet<PathAccess> = new Set([
   "replace",
   "truncate",
@@ -99,8 +101,8 @@ export class TraceBuilder {
   #streamOf: string | undefined;
   /** Whether the tree has connected to a server of its own. */
   #isOwnClient = false;
-  /** By process id: the directories that it lists in descending order, from `/`. */
-  readonly #walks = new Map<number, TraceEntry[]>();
+  /** By process id: the directories that its threads list in descending order, from `/`. */
+  readonly #walks = new Map<number, TraceEntry[][]>();
   /** By target. */
   readonly #connections: Map<string, TracedConnection> | undefined;
   /** The process of the next records; undefined unless processes are named. */
@@ -133,7 +135,7 @@ export class TraceBuilder {
 
   /** @param stat returns the final state of a path; not called if there is an incomplete reason */
   finish(stat: StatPath): Trace {
-    for (const walk of this.#walks.values()) endWalk(walk);
+    for (const walks of this.#walks.values()) walks.forEach(endWalk);
     this.#walks.clear();
     // A server without a client in the tree serves other programs.
     if (this.#streamOf !== undefined && !this.#isOwnClient)
@@ -219,16 +221,17 @@ export class TraceBuilder {
     }
   }
 
-  /** Records that a process lists a directory. One listing takes several calls. */
+  /** Records that a process lists a directory. One listing takes several calls, and threads walk at the same time. */
   noteListing(entry: TraceEntry, process: number): void {
-    const walk = this.#walks.get(process) ?? [];
-    const last = walk.at(-1);
-    if (last === entry) return;
-    const isNext = last !== undefined && walk[0]!.path === "/" && dirname(entry.path) === last.path;
-    if (isNext) walk.push(entry);
+    const walks = this.#walks.get(process) ?? [];
+    const above = dirname(entry.path);
+    const walk = entry.path === "/" ? undefined : walks.find((each) => each.at(-1)!.path === above);
+    if (walk) walk.push(entry);
+    else if (walks.some((each) => each.at(-1) === entry)) return;
+    else if (entry.path !== "/") endWalk([entry]);
     else {
-      endWalk(walk);
-      this.#walks.set(process, [entry]);
+      this.#walks.set(process, [...walks, [entry]]);
+      if (walks.length >= MAX_WALKS) endWalk(this.#walks.get(process)!.shift()!);
     }
   }
 

@@ -14,6 +14,15 @@ const ESBUILD = join(REPOSITORY, "node_modules/esbuild/bin/esbuild");
 const TOOLS: Readonly<Record<string, string>> = {
   esbuild: `${ESBUILD} src/a.js --bundle --outfile=dist/esbuild.js --log-level=error`,
   bun: `${ENGINE} build src/a.js --outfile=dist/bun.js > /dev/null`,
+  // Two threads of a bundler walk at the same time, here in one order.
+  walks: `node -e '${[
+    'const parts = process.cwd().split("/");',
+    'const folders = parts.map((_, index) => parts.slice(0, index + 1).join("/") || "/");',
+    "folders.forEach((folder, index) => {",
+    "  fs.readdirSync(folder); if (index > 0) fs.readdirSync(folders[index - 1]);",
+    "});",
+    "fs.readdirSync(folders.at(-1));",
+  ].join(" ")}'`,
 };
 
 /** A project in a folder in which the test creates other files. */
