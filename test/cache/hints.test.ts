@@ -135,3 +135,24 @@ test("every hint of src/cache that names a key of [run.cache] is a line to paste
   );
   expect(loose).toEqual([]);
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a hint names the row of [tasks] that sets the key, so that it takes effect",
+  async () => {
+    const rows = (...made: string[]) =>
+      `[tasks.t]\ncache = true\nignore = ["x"]\n[tasks."web#t"]\noutputs = ${JSON.stringify(made)}\n`;
+    await using project = await cachedProject(
+      {},
+      {
+        "package.json": { name: "web", scripts: { t: "mkdir -p dist; echo x >> .tool; cat .tool > dist/a" } },
+        ".tool": "",
+        ".gitignore": ".tool\ndist\n",
+        "rtfig.toml": rows("dist"),
+      },
+    );
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    expect(await project.run("t")).toEndWith('set in [tasks."web#t"]: outputs = ["dist", ".tool"]');
+    await project.write({ "rtfig.toml": rows("dist", ".tool") });
+    expect(await project.run("t")).toBe("ran");
+  },
+);

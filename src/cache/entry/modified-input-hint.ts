@@ -21,9 +21,9 @@ const MAX_NAMED_FILES = 3;
 export async function adviseFor(
   { paths, draft }: ModifiedInputError,
   script: DescribedScript,
-  { selectSources, root }: Pick<ProjectView, "selectSources" | "root">,
+  { selectSources, root, isDeclared }: Pick<ProjectView, "selectSources" | "root" | "isDeclared">,
 ): Promise<string> {
-  const made = draft.outputs.map(({ path }) => path);
+  const made = draft.outputs.map(({ path }) => path).filter((path) => !isDeclared(path));
   const read = draft.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
   // Git answers only for the project. Without git, sources cannot be identified.
   const sources = await selectSources([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
@@ -35,7 +35,7 @@ export async function adviseFor(
  * Returns the end of a sentence.
  *
  * @param modified absolute paths; at least one
- * @param made other outputs
+ * @param made other outputs, without those that the rule has
  * @param sources accessed files that git does not ignore
  */
 function modifiedInputHint(

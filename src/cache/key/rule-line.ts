@@ -13,24 +13,37 @@ export type RuleAddition = { readonly [List in (typeof LISTS)[number]]?: readonl
 };
 
 /** Returns the table that has the rule, as messages name it. */
-export function tableOf({ isOfTask, name }: Pick<CacheRule, "isOfTask" | "name">): string {
-  return isOfTask ? `[tasks.${tomlKey(name)}]` : "[run.cache]";
+export function tableOf({ rows, name }: Pick<CacheRule, "rows" | "name">): string {
+  return rows ? `[tasks.${tomlKey(name)}]` : "[run.cache]";
 }
 
 /** Returns the end of a sentence. A line of [run.cache] is complete, because it replaces the rule; [tasks] needs the changed keys. */
 export function describeRule(rule: CacheRule, addition: RuleAddition): string {
+  if (rule.rows) return describeRows(rule, rule.rows, addition);
   const parts = LISTS.flatMap((list) => {
-    const added = addition[list];
-    const values = [...new Set([...rule[list], ...(added ?? [])])];
+    const values = valuesOf(rule, addition, list);
     const isKept = values.length > 0 || (list === "outputs" && rule.saysOutputs);
-    return (rule.isOfTask ? added : isKept) ? `${list} = ${tomlValue(values)}` : [];
+    return isKept ? `${list} = ${tomlValue(values)}` : [];
   });
-  if (!rule.isShared && !rule.isOfTask) parts.push("shared = false");
-  if (addition.trace === false || !(rule.isTraced || rule.isOfTask)) parts.push("trace = false");
-  const [name, keys] = [tomlKey(rule.name), parts.join(", ")];
-  return rule.isOfTask
-    ? `set in ${tableOf(rule)}: ${keys}`
-    : `set its rule in [run.cache] to: ${name} = { ${keys} }`;
+  if (!rule.isShared) parts.push("shared = false");
+  if (addition.trace === false || !rule.isTraced) parts.push("trace = false");
+  return `set its rule in [run.cache] to: ${tomlKey(rule.name)} = { ${parts.join(", ")} }`;
+}
+
+/** Names the row that has a key now, because it precedes the row with `cache`. */
+function describeRows(rule: CacheRule, rows: NonNullable<CacheRule["rows"]>, addition: RuleAddition): string {
+  const keys = new Map<string, string[]>();
+  const add = (key: (typeof LISTS)[number] | "trace", text: string) => {
+    const name = rows[key] ?? rule.name;
+    keys.set(name, [...(keys.get(name) ?? []), `${key} = ${text}`]);
+  };
+  for (const list of LISTS) if (addition[list]) add(list, tomlValue(valuesOf(rule, addition, list)));
+  if (addition.trace === false) add("trace", "false");
+  return [...keys].map(([name, each]) => `set in [tasks.${tomlKey(name)}]: ${each.join(", ")}`).join("; ");
+}
+
+function valuesOf(rule: CacheRule, addition: RuleAddition, list: (typeof LISTS)[number]): string[] {
+  return [...new Set([...rule[list], ...(addition[list] ?? [])])];
 }
 
 /** Returns a glob for one path: relative to the package if it is in the project, absolute otherwise. */

@@ -33,8 +33,8 @@ export interface CacheRule {
   readonly isTraced: boolean;
   /** Whether other checkouts and machines may use the outputs. */
   readonly isShared: boolean;
-  /** Whether it is from [tasks]. */
-  readonly isOfTask?: boolean;
+  /** The row of [tasks] that sets each key; undefined for a rule of [run.cache]. */
+  readonly rows?: TaskRule["sources"];
 }
 
 export interface CacheSettings {
@@ -154,6 +154,6 @@ function cacheRuleOf(rule: TaskRule): CacheRule {
     saysOutputs: rule.outputs !== undefined,
     isTraced: trace,
     isShared: shared,
-    isOfTask: true,
+    rows: rule.sources,
   };
 }
