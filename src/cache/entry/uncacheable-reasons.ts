@@ -118,6 +118,8 @@ function adviseOn(
   path: string,
 ): string {
   const help = CAUSES[cause][1].replace("TABLE", tableOf(script.rule)).replace("$", oneLine(path));
+  if (cause === "changed" && isBelow(path, script.root))
+    return `${help}; if another task writes it, add that task to depends-on`;
   if (change === undefined) return help;
   if (change === "untraced") return `${help} ${describeRule(script.rule, { trace: false })}`;
   return `${help}, ${describeChange(script, change[0], [path], change[1])}`;

@@ -24,6 +24,9 @@ const TEMPORARY_CACHES: readonly string[] = [
 /** Random token with which Vitest authenticates its own pages; in the user's data directory. */
 const TOKEN = "vitest/.vitest-secret-token";
 
+/** Files that each `npm run` and `npx` writes to npm's cache directory, `~/.npm`. */
+const NPM_FILES: readonly string[] = ["_logs", "_update-notifier-last-checked"];
+
 const TEMPORARY: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()];
 
 export type Matcher = (path: string) => boolean;
@@ -128,7 +131,7 @@ function openAlways(): Matcher {
   const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
   // Fast path: most paths contain none of these names, so the globs are compiled on the first match.
   const part = new RegExp(
-    `[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")}|${RegExp.escape(TOKEN.slice(TOKEN.indexOf("/") + 1))}$)`,
+    `[\\\\/](?:node_modules[\\\\/]\\.|\\.npm(?:[\\\\/]_|$)|${beginnings.join("|")}|${RegExp.escape(TOKEN.slice(TOKEN.indexOf("/") + 1))}$)`,
   );
   return (path) => part.test(path) && (matchers ??= openCaches()).some((isMeant) => isMeant(path));
 }
@@ -141,6 +144,12 @@ function openCaches(): Matcher[] {
     ),
     ...TEMPORARY.map((place) => matcher(TEMPORARY_CACHES, place)),
     matcher([`**/${TOKEN}`], "/"),
+    matcher(
+      NPM_FILES.map((name) => `**/.npm/${name}`),
+      "/",
+    ),
+    // A user's first npm creates the directory.
+    (path) => path.endsWith("/.npm"),
   ];
 }
 

@@ -82,6 +82,18 @@ export const VARIABLES: readonly VariableRow[] = [
   },
   { names: ["SHLVL"], treatment: "fixed", value: "1", reason: "The nesting of shells is not an input" },
   {
+    names: ["NO_UPDATE_NOTIFIER"],
+    treatment: "fixed",
+    value: "1",
+    reason: "Tools would use the network to look for a newer version of themselves",
+  },
+  {
+    names: ["npm_config_update_notifier"],
+    treatment: "fixed",
+    value: "false",
+    reason: "So would npm, in a script that runs `npm run` or `npx`",
+  },
+  {
     names: ["LC_*", "LANGUAGE"],
     treatment: "dropped",
     reason: "`LANG` decides. To build in your language, declare them, too",

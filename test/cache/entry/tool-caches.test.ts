@@ -83,3 +83,10 @@ test.skipIf(!CAN_TRACE).each(["node_modules/.cache/project", `tsx-${USER}/projec
     expect(await run()).toBe("two\n");
   },
 );
+
+test.skipIf(!CAN_TRACE)("a script that runs npm is cached, in the first run of a user, too", async () => {
+  await using home = await createProject();
+  await using project = await cachedProject({ t: "npm run inner", inner: "echo made" }, {}, "t = true");
+  const env = { HOME: home.path };
+  expect([await project.run("t", env), await project.run("t", env)]).toEqual(["ran", "hit"]);
+});

@@ -21,6 +21,7 @@ test("a cached script gets fixed values, folders of its user, and no variable of
   expect(variables).toEqual({
     ...{ PATH: "/bin", HOME: "/home/me", TERM: "xterm-256color", SHELL: "/bin/sh", LANG: "C.UTF-8" },
     ...{ SHLVL: "1", INIT_CWD: ROOT, RT_TRACED: "1" },
+    ...{ NO_UPDATE_NOTIFIER: "1", npm_config_update_notifier: "false" },
   });
   expect(withheld.toSorted()).toEqual(["API", "CI", "LANG", "LC_ALL", "TERM", "USER"]);
 });
@@ -30,7 +31,8 @@ test("a declared variable is passed as it is and counts, also one with a fixed v
   const { variables } = cachedEnvironment(given, given, declared, ROOT);
   expect(variables).toMatchObject({ TERM: "dumb", CI: "true", API: "x" });
   const counted = countedVariables(variables, declared, true).map(([name]) => name);
-  expect(counted).toEqual(["API", "CI", "HOME", "INIT_CWD", "LANG", "SHELL", "SHLVL", "TERM"]);
+  const fixed = ["INIT_CWD", "LANG", "NO_UPDATE_NOTIFIER", "SHELL", "SHLVL", "npm_config_update_notifier"];
+  expect(counted).toEqual(["API", "CI", "HOME", "TERM", ...fixed].toSorted());
 });
 
 test("PATH counts only without tracing, and HOME only if it is too short to be found in outputs", () => {
