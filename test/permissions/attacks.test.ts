@@ -1,11 +1,21 @@
 // A hostile script tries to reach credentials, sockets, other processes and files outside of its project. Each attempt works
-// without permissions, and fails with them.
+// without permissions, and fails with them. docs/reference/security.md has the numbers.
 //
 // Non-obvious: all attempts of one side are made by one process, because starts take longer than attempts.
 import { beforeAll, expect, test } from "bun:test";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+} from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { readPage } from "../docs/samples.ts";
 import { project } from "./attacks/project.ts";
 import { createProject, type Project } from "../support/project.ts";
 import type { Result } from "../support/output.ts";
@@ -21,7 +31,7 @@ const FILES = {
   "home/.aws/credentials": SECRET,
   "home/.ssh/id_ed25519": SECRET,
   "home/.config/gh/hosts.yml": SECRET,
-  "home/.git-credentials": SECRET,
+  "home/.git-credentials": `https://user:${encodeURIComponent(SECRET)}@git.example\n${SECRET}\n`,
   "home/.local/share/keyrings/login.keyring": SECRET,
   "home/.cargo/credentials.toml": SECRET,
   "home/.docker/config.json": SECRET,
@@ -33,10 +43,13 @@ const FILES = {
   "home/.gnupg/key": SECRET,
   "home/.netrc": SECRET,
   "home/.ssh/authorized_keys": "own\n",
-  "home/.gitconfig": "own\n",
+  "home/.gitconfig": "[credential]\nhelper = store\n",
+  "home/.cache/rt/result": SECRET,
   "home/.local/bin/tool": "own\n",
   "home/.npm/_cacache/content": "own\n",
   "home/.exchanged/file": "own\n",
+  "home/.exchangeable": "own\n",
+  "home/.local/share/pnpm/store/shared.js": "own\n",
   "home/.movable": SECRET,
   "home/.removable": SECRET,
   "home/.bashrc": "own\n",
@@ -51,6 +64,8 @@ const FILES = {
   "project/.vscode/tasks.json": "own\n",
   "project/.github/workflows/test.yml": "own\n",
   "project/node_modules/dependency/index.js": "own\n",
+  "project/node_modules/.bin/tool": "own\n",
+  "project/package-lock.json": {},
   "project/packages/b/package.json": { name: "b" },
   "project/packages/b/.env": SECRET,
   "project/packages/b/.env.local": SECRET,
@@ -103,9 +118,35 @@ const OPTIONAL = [
   "becomes another user",
   "makes a device",
   "changes its root folder",
+  "opens a file by its handle",
+  "reads through a copy of a mount",
+  "gets the files that other programs open",
+  "enters the namespaces of another process",
+  "gives a program capabilities",
+  "opens a disk",
+  "moves the memory of another process",
+  "reads the kernel's log",
+  "calls the kernel as a 32-bit program",
+  "runs a program as root by sudo",
+  "changes the mode of ~/.aws by an access list",
+  "changes the mode of a program by a descriptor and an access list",
 ];
 
+/** The title of each group in docs/reference/security.md. */
+const GROUPS = {
+  reading: "read credentials and tokens",
+  writing: "change files outside of the project, and modes",
+  processes: "reach other processes, and stay after the end",
+  connections: "connect to keyring, agents, engines, other machines",
+  kernel: "use the kernel to get around the limits",
+  privileged: "the same as root",
+  project: "change files of the project that other programs run",
+} as const;
+type Group = keyof typeof GROUPS;
+type Results = Readonly<Record<Group, Readonly<Record<string, string>>>>;
+
 interface Side {
+  readonly groups: Results;
   readonly results: Readonly<Record<string, string>>;
   readonly rt: Result;
   /** How many processes still ran after the end of the task. */
@@ -130,11 +171,14 @@ async function attack(...words: readonly string[]): Promise<Side> {
   const servers = ["bus", "docker.sock", "agent.sock", "movable.sock"].map((name) =>
     Bun.listen({ unix: place.join("services", name), socket: listen }),
   );
-  servers.push(Bun.listen({ unix: `\0${abstract}`, socket: listen }));
+  for (const unix of [`\0${abstract}`, place.join("home/.gnupg/S.gpg-agent")])
+    servers.push(Bun.listen({ unix, socket: listen }));
   const server = Bun.listen({ hostname: "::", port: 0, socket: listen });
   const resolver = listenAsResolver(listen);
   mkdirSync(place.join("project/packages/a/node_modules"));
   symlinkSync(place.join("home/.gnupg"), place.join("project/packages/a/node_modules/.bin"));
+  const shared = "home/.local/share/pnpm/store/shared.js";
+  linkSync(place.join(shared), place.join("project/node_modules/dependency/shared.js"));
   const secretFile = openSync(place.join("other/private.txt"), "r");
   const victim = Bun.spawn(["sleep", "600"], {
     env: { SECRET },
@@ -176,8 +220,10 @@ async function attack(...words: readonly string[]): Promise<Side> {
       .flatMap((file) => (existsSync(file) ? [Number(readFileSync(file, "utf8"))] : []))
       .filter((pid) => existsSync(`/proc/${pid}`));
     for (const pid of left) process.kill(pid, "SIGKILL");
+    const groups = (existsSync(results) ? JSON.parse(readFileSync(results, "utf8")) : {}) as Results;
     return {
-      results: existsSync(results) ? (JSON.parse(readFileSync(results, "utf8")) as Side["results"]) : {},
+      groups,
+      results: Object.assign({}, ...Object.values(groups)) as Side["results"],
       rt,
       leftProcesses: left.length,
     };
@@ -204,7 +250,7 @@ const STARTS = ["leaves a process running", "leaves a daemon running"];
 
 test("every attempt works without permissions", () => {
   const failed = Object.entries(open!.results).filter(
-    ([name, result]) => result !== "worked" && !OPTIONAL.includes(name),
+    ([name, result]) => result !== "worked" && result !== "needs root" && !OPTIONAL.includes(name),
   );
   expect([failed, open!.leftProcesses]).toEqual([[], 2]);
   expect(Object.keys(open!.results).length).toBeGreaterThan(100);
@@ -212,14 +258,32 @@ test("every attempt works without permissions", () => {
 
 test("no attempt works with the default permissions, except on the project itself", () => {
   expect(Object.keys(restricted!.results)).toEqual(Object.keys(open!.results));
-  const worked = namesWith(restricted!, "worked");
-  expect(worked.filter((name) => !(name in project))).toEqual(STARTS);
+  expect(namesWith(restricted!, "worked")).toEqual([...STARTS, ...Object.keys(project)]);
   expect(restricted!.leftProcesses).toBe(0);
 });
 
 test("no attempt works if write names a folder", () => {
   expect(Object.keys(strict!.results)).toEqual(Object.keys(open!.results));
   expect([namesWith(strict!, "worked"), strict!.leftProcesses]).toEqual([STARTS, 0]);
+});
+
+test("docs/reference/security.md has the number of attempts, and of those that are stopped", async () => {
+  const page = await readPage("docs/reference/security.md");
+  const stopped = (side: Side, group: Group) =>
+    Object.entries(side.groups[group]).filter(
+      // The processes have ended with the task.
+      ([name, result]) => result !== "worked" || STARTS.includes(name),
+    ).length;
+  const groups = Object.keys(GROUPS) as Group[];
+  const rows = groups.map((group) => {
+    const tried = Object.keys(open!.groups[group]).length;
+    return [GROUPS[group], tried, stopped(restricted!, group), stopped(strict!, group)] as const;
+  });
+  const sum = (column: 1 | 2 | 3) => rows.reduce((total, row) => total + row[column], 0);
+  const table = [...rows, ["all", sum(1), sum(2), sum(3)] as const];
+  const shown = table.map((row) => `| ${row.join(" | ")} |`);
+  const written = page.split("\n").map((line) => line.replaceAll(/ {2,}/g, " "));
+  expect(written.filter((line) => shown.includes(line))).toEqual(shown);
 });
 
 test("rt names each refused connection once, although the script succeeds", () => {

@@ -27,11 +27,12 @@ import {
   unixAddress,
 } from "./calls.ts";
 
-const { services } = around;
+const { home, services } = around;
 
 export const connections: Attempts = {
   "connects to the session bus": () => answersAt({ path: join(services, "bus") }),
   "connects to the container engine": () => answersAt({ path: join(services, "docker.sock") }),
+  "connects to the agent of GnuPG": () => answersAt({ path: join(home, ".gnupg/S.gpg-agent") }),
   "connects to the agent by a relative path": () => {
     process.chdir(services);
     return answersAt({ path: "agent.sock" }).finally(() => process.chdir(import.meta.dirname + "/.."));
@@ -98,6 +99,10 @@ export const connections: Attempts = {
   "sends UDP": () => {
     const socket = call(SOCKET, AF_INET, SOCK_DGRAM, 0);
     return call(SENDTO, socket, text("x"), 1, 0, inetAddress("127.0.0.1", 9), 16) === 1;
+  },
+  "sends a query of DNS by UDP": () => {
+    const socket = call(SOCKET, AF_INET, SOCK_DGRAM, 0);
+    return call(SENDTO, socket, text("x"), 1, 0, inetAddress("127.0.0.53", 53), 16) === 1;
   },
   "opens a socket of multipath TCP": () => call(SOCKET, AF_INET, SOCK_STREAM, 262) >= 0,
   "connects below an opened folder": () => {

@@ -7,8 +7,26 @@ import { around, type Attempts, call, hasSecret, memory, SECRET } from "./calls.
 
 const { home, victim } = around;
 
+/** This process and those that have started it. Without permissions, rt itself becomes the script. */
+function findAncestors(): number[] {
+  const ancestors: number[] = [];
+  for (let { pid } = process; pid > 1;) {
+    ancestors.push(pid);
+    pid = Number(/^PPid:\s*(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))![1]);
+  }
+  return ancestors;
+}
+
 export const processes: Attempts = {
   "reads the environment of another process": () => hasSecret(`/proc/${victim}/environ`),
+  "reads the environment of rt": () =>
+    findAncestors().some((pid) => {
+      try {
+        return hasSecret(`/proc/${pid}/environ`);
+      } catch {
+        return false;
+      }
+    }),
   "opens the memory of another process": () => {
     fs.closeSync(fs.openSync(`/proc/${victim}/mem`, "r"));
     return true;
@@ -29,6 +47,11 @@ export const processes: Attempts = {
     const limits = new BigUint64Array([512n, 1024n]);
     return call([302, 261], victim, 7, memory(limits.buffer), 0) === 0;
   },
+  "sends a signal to a thread of another process": () => {
+    const SIGCONT = 18;
+    return call([200, 130], victim, SIGCONT) === 0;
+  },
+  "moves the memory of another process": () => call([279, 239], victim, 0, 0, 0, 0, 0) === 0,
   "leaves a process running": () => {
     const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
     child.unref();

@@ -27,6 +27,24 @@ export const project: Readonly<Record<string, () => boolean>> = {
     fs.writeFileSync(join(ROOT, ".claude/settings.json"), "evil");
     return true;
   },
+  "adds .npmrc to the project": () => {
+    fs.writeFileSync(join(ROOT, ".npmrc"), "registry=https://evil.example\n");
+    return true;
+  },
+  "adds a hook of husky": () => {
+    fs.mkdirSync(join(ROOT, ".husky"), { recursive: true });
+    fs.writeFileSync(join(ROOT, ".husky/pre-commit"), "evil");
+    return true;
+  },
+  "changes the lockfile": appends("package-lock.json"),
+  "replaces a program of node_modules/.bin": () => {
+    fs.writeFileSync("out/program", "evil", { mode: 0o755 });
+    fs.renameSync("out/program", join(ROOT, "node_modules/.bin/tool"));
+    return true;
+  },
+  "changes a dependency that other projects share by hard links": appends(
+    "node_modules/dependency/shared.js",
+  ),
   "changes the scripts of another package": appends("packages/b/package.json", "\n"),
   "changes its own scripts": appends("packages/a/package.json", "\n"),
   "changes rtfig.toml": appends("rtfig.toml", "# evil\n"),

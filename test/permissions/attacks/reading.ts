@@ -1,7 +1,18 @@
 // Attempts to read credentials.
+import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { around, AT_FDCWD, type Attempts, call, hasSecret, OPENAT, SECRET, text } from "./calls.ts";
+import {
+  around,
+  AT_FDCWD,
+  type Attempts,
+  call,
+  hasSecret,
+  MEMFD_CREATE,
+  OPENAT,
+  SECRET,
+  text,
+} from "./calls.ts";
 
 const { home, other } = around;
 
@@ -58,6 +69,27 @@ export const reading: Attempts = {
     const folder = call(OPENAT, AT_FDCWD, text(home), O_PATH, 0);
     const file = call(OPENAT, folder, text(".netrc"), 0, 0);
     return file >= 0 && fs.readFileSync(file, "utf8").includes(SECRET);
+  },
+  "reads ~/.npmrc with another program": () =>
+    String(spawnSync("cat", [join(home, ".npmrc")]).stdout).includes(SECRET),
+  "reads ~/.npmrc with a program that it runs from memory": () => {
+    const file = call(MEMFD_CREATE, text("program"), 0);
+    fs.writeSync(file, fs.readFileSync("/bin/cat"));
+    const options = { argv0: "cat" };
+    const { stdout } = spawnSync(`/proc/${process.pid}/fd/${file}`, [join(home, ".npmrc")], options);
+    return String(stdout).includes(SECRET);
+  },
+  "asks git for a stored password": () => {
+    const { GIT_CONFIG_GLOBAL: _own, ...env } = process.env;
+    const input = "protocol=https\nhost=git.example\n\n";
+    const { stdout } = spawnSync("git", ["credential", "fill"], { env, input });
+    return String(stdout).includes(`password=${SECRET}`);
+  },
+  "reads the results of other projects in rt's cache": () => hasSecret(join(home, ".cache/rt/result")),
+  "reads .env of another package through its own process": () => hasSecret("/proc/self/cwd/../b/.env"),
+  "makes a hard link to .env of another package": () => {
+    fs.linkSync("../b/.env", "linked-env");
+    return hasSecret("linked-env");
   },
   "has the tokens of the CI job": () =>
     ["NPM_TOKEN", "AWS_SECRET_ACCESS_KEY", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"].some(

@@ -1,10 +1,20 @@
 // Attempts to change files outside of the project, and modes.
+import { once } from "node:events";
 import * as fs from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
-import { around, AT_FDCWD, type Attempts, call, CHMOD, text } from "./calls.ts";
+import { around, AT_FDCWD, type Attempts, call, CHMOD, memory, SETXATTR, text } from "./calls.ts";
 
 const { home, other } = around;
+
+/** An access list with the rights of a mode: read, write and execute for owner, group and others. */
+function accessList(mode: number): Uint32Array {
+  const VERSION = 2;
+  const NO_ID = 0xffffffff;
+  const entries = [1, 4, 0x20].map((tag, index) => tag | (((mode >> (6 - 3 * index)) & 7) << 16));
+  return new Uint32Array([VERSION, ...entries.flatMap((entry) => [entry, NO_ID])]);
+}
 
 export const writing: Attempts = {
   "writes the compile cache that projects share": () => {
@@ -74,6 +84,60 @@ export const writing: Attempts = {
   "adds a variable to the later steps of the CI job": () => {
     fs.appendFileSync(join(other, "../github-env"), "NODE_OPTIONS=--require=/tmp/evil\n");
     return true;
+  },
+  "changes ~/.npmrc": () => {
+    fs.appendFileSync(join(home, ".npmrc"), "registry=https://evil.example\n");
+    return true;
+  },
+  "adds node_modules above the project": () => {
+    fs.mkdirSync(join(other, "../node_modules/evil"), { recursive: true });
+    return true;
+  },
+  "changes rt's cache": () => {
+    fs.writeFileSync(join(home, ".cache/rt/result"), "evil");
+    return true;
+  },
+  "changes what rt trusts": () => {
+    fs.mkdirSync(join(home, ".local/state/rt"), { recursive: true });
+    fs.writeFileSync(join(home, ".local/state/rt/trust"), "evil");
+    return true;
+  },
+  "makes a symlink in the home folder": () => {
+    fs.symlinkSync("/tmp/evil", join(home, ".symlink"));
+    return true;
+  },
+  "makes a socket in the home folder": async () => {
+    const server = createServer().listen(join(home, ".socket"));
+    await once(server, "listening");
+    server.close();
+    return true;
+  },
+  "makes a pipe in the home folder": () => {
+    const S_IFIFO = 0o10000;
+    return call([259, 33], AT_FDCWD, text(join(home, ".pipe")), S_IFIFO | 0o600, 0) === 0;
+  },
+  "exchanges a file of the home folder for its own": () => {
+    const RENAME_EXCHANGE = 2;
+    fs.writeFileSync("own-file", "evil");
+    const paths = [text("own-file"), text(join(home, ".exchangeable"))] as const;
+    return call([316, 276], AT_FDCWD, paths[0], AT_FDCWD, paths[1], RENAME_EXCHANGE) === 0;
+  },
+  "opens a file that it may read again to write it": () => {
+    const file = fs.openSync(join(home, ".local/bin/tool"), "r");
+    fs.appendFileSync(`/proc/self/fd/${file}`, "evil");
+    return true;
+  },
+  "changes the mode of ~/.aws by an access list": () => {
+    const list = accessList(0o707);
+    const name = text("system.posix_acl_access");
+    call(SETXATTR, text(join(home, ".aws")), name, memory(list.buffer), list.byteLength, 0);
+    return (fs.statSync(join(home, ".aws")).mode & 0o777) === 0o707;
+  },
+  "changes the mode of a program by a descriptor and an access list": () => {
+    const list = accessList(0o775);
+    const file = fs.openSync(join(home, ".local/bin/tool"), "r");
+    call([190, 7], file, text("system.posix_acl_access"), memory(list.buffer), list.byteLength, 0);
+    return (fs.fstatSync(file).mode & 0o777) === 0o775;
   },
   "changes the mode of a program by its descriptor": () => {
     fs.fchmodSync(fs.openSync(join(home, ".local/bin/tool"), "r"), 0o777);

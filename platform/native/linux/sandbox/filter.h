@@ -23,6 +23,7 @@
 #define __NR_fchmodat2 452
 #endif
 enum { NR_MOUNT_SETATTR = 442, NR_OPEN_TREE_ATTR = 467 };
+enum { NR_SETXATTRAT = 463, NR_REMOVEXATTRAT = 466, NR_FILE_SETATTR = 469 };
 /** The first call that the table lacks. */
 enum { FIRST_UNKNOWN = 470 };
 
@@ -65,6 +66,16 @@ static const struct refused_call REFUSED[] = {
     {NR_OPEN_TREE_ATTR, EPERM},
     {__NR_open_by_handle_at, EPERM},
     {__NR_fanotify_init, EPERM},
+    // An access list changes the mode, and is an attribute. Callers go on as on a file system without attributes.
+    {__NR_setxattr, EOPNOTSUPP},
+    {__NR_lsetxattr, EOPNOTSUPP},
+    {__NR_fsetxattr, EOPNOTSUPP},
+    {__NR_removexattr, EOPNOTSUPP},
+    {__NR_lremovexattr, EOPNOTSUPP},
+    {__NR_fremovexattr, EOPNOTSUPP},
+    {NR_SETXATTRAT, EOPNOTSUPP},
+    {NR_REMOVEXATTRAT, EOPNOTSUPP},
+    {NR_FILE_SETATTR, EOPNOTSUPP},
     // Memory and queues that processes outside share.
     {__NR_shmget, EPERM},
     {__NR_shmat, EPERM},
