@@ -220,11 +220,15 @@ export class TaskPermissions {
   }
 
   /** Ends the run: proposes or checks tables. Returns the exit code of a run that was a success. @throws UserError */
-  async conclude(isSuccess: boolean): Promise<number> {
+  async conclude(ending: "success" | "failure" | "interrupt"): Promise<number> {
     if (!this.#learned) return 0;
-    if (isSuccess || !this.#observesFreely) return await this.#learned.conclude();
-    reportLine("warning: no permissions are proposed, because the run failed");
-    return 1;
+    if (this.#observesFreely && ending === "failure") {
+      reportLine("warning: no permissions are proposed, because the run failed");
+      return 1;
+    }
+    if (this.#observesFreely && ending === "interrupt")
+      reportLine("note: the run was interrupted, so these are the permissions that it needed until then");
+    return await this.#learned.conclude();
   }
 
   #packagesBeside(packageDirectory: string): string[] {

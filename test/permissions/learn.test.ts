@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "nod
 import { join } from "node:path";
 import { createProject, type Files } from "../support/project.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
-import { cleanEnvironment, REPOSITORY, RT, runRt } from "../support/rt.ts";
+import { cleanEnvironment, REPOSITORY, RT, runRt, startRt } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
 
 /** A project beside a shared folder, with a home folder. */
@@ -87,6 +87,18 @@ describe.skipIf(process.platform !== "linux")("permissions", () => {
       "warning: no permissions are proposed, because the run failed\n",
     ]);
     expect(place.config()).not.toContain("fail");
+  });
+
+  test("--learn proposes what a server needed until Ctrl-C", async () => {
+    await using place = await besideFolders({ serve: "cat ../shared/data && exec sleep 600" });
+    const args = ["run", "--silent", "--learn=write", "serve"];
+    const server = startRt({ args, cwd: place.cwd, env: place.env });
+    const output = server.stdout.getReader();
+    await output.read();
+    server.kill("SIGINT");
+    await server.exited;
+    const expected = '[tasks.serve.permissions]\nread = ["../shared/**"]\nwrite = []\n';
+    expect([server.signalCode, place.config()]).toEqual(["SIGINT", expected]);
   });
 
   test("--learn writes nothing if rtfig.toml has changed during the run", async () => {

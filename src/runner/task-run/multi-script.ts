@@ -62,7 +62,9 @@ export async function runMany(
   };
   const status = memo && !provision ? await memo.run(commandRequest) : await runTasks(commandRequest);
   if (!permissions || tasks.dryRun) return status;
-  const code = await permissions.conclude(status === 0);
+  // A server that was learned ends by Ctrl-C.
+  const isInterrupt = typeof status === "object" && status.signal === "SIGINT";
+  const code = await permissions.conclude(status === 0 ? "success" : isInterrupt ? "interrupt" : "failure");
   return status === 0 ? code : status;
 }
 
