@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { openPair } from "../../platform/terminal/posix/terminal-modes.ts";
 import { readPage } from "../docs/samples.ts";
 import { project } from "./attacks/project.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -124,6 +125,7 @@ const OPTIONAL = [
   "enters the namespaces of another process",
   "gives a program capabilities",
   "opens a disk",
+  "reads the machine's memory",
   "moves the memory of another process",
   "reads the kernel's log",
   "calls the kernel as a 32-bit program",
@@ -179,6 +181,7 @@ async function attack(...words: readonly string[]): Promise<Side> {
   symlinkSync(place.join("home/.gnupg"), place.join("project/packages/a/node_modules/.bin"));
   const shared = "home/.local/share/pnpm/store/shared.js";
   linkSync(place.join(shared), place.join("project/node_modules/dependency/shared.js"));
+  const terminal = openPair()!;
   const secretFile = openSync(place.join("other/private.txt"), "r");
   const victim = Bun.spawn(["sleep", "600"], {
     env: { SECRET },
@@ -195,6 +198,7 @@ async function attack(...words: readonly string[]): Promise<Side> {
     victim: victim.pid,
     place: Number(readFileSync(`/proc/${victim.pid}/stat`, "utf8").split(" ")[ENVIRONMENT_FIELD]),
     opened: 3,
+    terminal: terminal.path,
     address: addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "",
     address6:
       addresses.find(({ family, internal, scopeid }) => family === "IPv6" && !internal && !scopeid)
@@ -230,7 +234,7 @@ async function attack(...words: readonly string[]): Promise<Side> {
   } finally {
     for (const each of [...servers, server, resolver]) each?.stop(true);
     victim.kill();
-    closeSync(secretFile);
+    for (const descriptor of [secretFile, terminal.master, terminal.slave]) closeSync(descriptor);
   }
 }
 

@@ -20,6 +20,8 @@ interface Surroundings {
   readonly place: number;
   /** A descriptor of the victim, of a file with a secret. */
   readonly opened: number;
+  /** The terminal of another program. */
+  readonly terminal: string;
   /** An address of this machine that is not loopback; "" without a network. */
   readonly address: string;
   /** The same of IPv6. */

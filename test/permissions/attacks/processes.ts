@@ -80,6 +80,10 @@ export const processes: Attempts = {
   "reads the maps of another process": () => fs.readFileSync(`/proc/${victim}/maps`, "utf8").length > 0,
   "reads an open file of another process": () =>
     fs.readFileSync(`/proc/${victim}/fd/${around.opened}`, "utf8").includes(SECRET),
+  "writes to the terminal of another program": () => {
+    fs.appendFileSync(around.terminal, "evil");
+    return true;
+  },
   "compares the kernel's objects with another process": () =>
     call([312, 272], process.pid, victim, 0, 1, 1) >= 0,
   "leaves a daemon running": () => {
