@@ -194,49 +194,75 @@ const NEEDS: readonly string[] = [
   "strace",
 ];
 
+/** Runs each program as a script does, with its number before its output on both streams, and its exit code after it. */
+const RUN_ALL = `for file in programs/*; do
+  printf '\\n== %s\\n' "\${file##*/}"
+  printf '\\n== %s\\n' "\${file##*/}" >&2
+  bash -c "$(cat "$file")"
+  printf '\\n-- %d\\n' $?
+done`;
+
 describe.skipIf(process.platform !== "linux")("values are redacted", () => {
   let project: Project;
-  let env: Record<string, string>;
+  /** The exit code and the output of each program. */
+  const results = new Map<number, { status: number; shown: string }>();
   beforeAll(async () => {
-    const names = Object.entries(PROGRAMS).map(([name, command]) => [nameOf(name), command]);
+    const programs = Object.values(PROGRAMS).map((command, index) => [`programs/${index}`, command] as const);
     const tables = NAMES.map((name) => `[secrets.${name}]\nfrom.command = ["cat", "values/${name}"]\n`);
     project = await createProject({
       "rtfig.toml": `${tables.join("")}[run.secrets]\n"*" = ${JSON.stringify(NAMES)}\n`,
-      "package.json": { scripts: Object.fromEntries(names) },
+      "package.json": { scripts: { all: "bash ./all.sh" } },
+      "all.sh": RUN_ALL,
       ...Object.fromEntries(Object.entries(VALUES).map(([name, value]) => [`values/${name}`, value])),
+      ...Object.fromEntries(programs.filter(([, command]) => isRunnable(command))),
       "main.go": GO,
       "main.rs": RUST,
     });
-    env = {
-      RT_TRUST: await trustOf(project.path),
-      GOCACHE: project.join("go"),
-      HOME: project.path,
-      // A rustc of rustup finds its toolchain there.
-      RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), ".rustup"),
-      GO111MODULE: "off",
-      GOFLAGS: "",
-    };
+    // One start of rt for all programs, because each start takes longer than most of them.
+    const { stdout, stderr } = await runRt({
+      args: ["--silent", "run", "all"],
+      cwd: project.path,
+      env: {
+        RT_TRUST: await trustOf(project.path),
+        GOCACHE: project.join("go"),
+        HOME: project.path,
+        // A rustc of rustup finds its toolchain there.
+        RUSTUP_HOME: process.env.RUSTUP_HOME ?? join(homedir(), ".rustup"),
+        GO111MODULE: "off",
+        GOFLAGS: "",
+      },
+    });
+    const errors = partsOf(stderr);
+    for (const [index, output] of partsOf(stdout)) {
+      const [, shown = "", status] = /^([^]*)\n-- (\d+)\n$/.exec(output) ?? [];
+      results.set(index, { status: Number(status), shown: `${shown}${errors.get(index) ?? ""}` });
+    }
   });
   afterAll(async () => await project?.[Symbol.asyncDispose]());
 
-  for (const [name, command] of Object.entries(PROGRAMS)) {
-    const needed = NEEDS.find((program) => ` ${command}`.includes(` ${program} `));
-    test.skipIf(needed !== undefined && !hasProgram(needed))(name, async () => {
-      const { stdout, stderr, status } = await runRt({
-        args: ["--silent", "run", nameOf(name)],
-        cwd: project.path,
-        env,
-      });
-      const shown = `${stdout}${stderr}`;
+  for (const [index, [name, command]] of Object.entries(PROGRAMS).entries())
+    test.skipIf(!isRunnable(command))(name, () => {
+      const { status, shown } = results.get(index)!;
       expect([shown.match(/.{0,40}s3cret.{0,40}/gs) ?? [], status, shown.includes("[TOKEN]")]).toEqual([
         [],
         0,
         true,
       ]);
     });
-  }
 });
 
-function nameOf(title: string): string {
-  return title.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
+function isRunnable(command: string): boolean {
+  const needed = NEEDS.find((program) => ` ${command}`.includes(` ${program} `));
+  return needed === undefined || hasProgram(needed);
+}
+
+/** Returns the output after each number. */
+function partsOf(output: string): Map<number, string> {
+  const [, ...parts] = output.split("\n== ");
+  return new Map(
+    parts.map((part) => {
+      const end = part.indexOf("\n");
+      return [Number(part.slice(0, end)), part.slice(end + 1)];
+    }),
+  );
 }
