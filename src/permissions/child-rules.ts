@@ -11,7 +11,7 @@ import { host } from "../../platform/processes/process.ts";
 import { oneLine, printable } from "../printable.ts";
 import { UserError } from "../user-error.ts";
 import { isWithin } from "../workspace/member-match.ts";
-import type { Profile } from "./profile.ts";
+import { type Profile, SYSTEM_FOLDERS } from "./profile.ts";
 
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(
@@ -21,7 +21,8 @@ export function resolveRules(
 ): PermissionRules {
   const files: FileRule[] = [...ownFiles()];
   for (const { path, access, source } of rules)
-    files.push({ path, access, followsLinks: source === "system" || source === "toolchain" });
+    if (!isCovered(path, access))
+      files.push({ path, access, followsLinks: source === "system" || source === "toolchain" });
   if (temporary !== undefined) files.push({ path: temporary, access: "write", followsLinks: false });
   const isChangeable = (path: string) =>
     files.some((rule) => rule.access === "write" && isWithin(path, rule.path));
@@ -36,6 +37,24 @@ export function resolveRules(
     network,
     hosts,
   };
+}
+
+/** Folders of the system, and those within them, without symlinks. They are looked up once, because no task can change them. */
+const systemTargets = new Map<string, string | undefined>();
+
+function systemTarget(path: string): string | undefined {
+  if (!systemTargets.has(path)) systemTargets.set(path, resolved(path));
+  return systemTargets.get(path);
+}
+
+/** Returns whether another rule of the system includes a folder, as that of /usr includes /bin and /usr/local/bin. */
+function isCovered(path: string, access: FileRule["access"]): boolean {
+  if (access !== "read" || !SYSTEM_FOLDERS.some((each) => isWithin(path, each))) return false;
+  const target = systemTarget(path);
+  return (
+    target !== undefined &&
+    SYSTEM_FOLDERS.some((each) => each !== path && isWithin(target, each) && systemTarget(each) === each)
+  );
 }
 
 /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */

@@ -112,7 +112,7 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
     root,
     ...rules.filter(({ access }) => access === "write").map(({ path: each }) => each),
   ];
-  for (const folder of [...toolchainFolders(path, home), ...named])
+  for (const folder of new Set([...toolchainFolders(path, home), ...named]))
     if (!changeable.some((each) => isWithin(folder, each)))
       rules.push({ path: folder, access: "read", source: "toolchain" });
   return {

@@ -62,6 +62,8 @@ export class TaskPermissions {
   /** Set if the run proposes or checks tables. */
   readonly #learned: LearnedNeeds | undefined;
   #packages: readonly string[] | undefined;
+  /** Most tasks of a package have the same. */
+  readonly #profiles = new Map<string, Profile>();
   #isWarned = false;
 
   /** @param root folder of the root project */
@@ -101,7 +103,7 @@ export class TaskPermissions {
     await this.#prepareRestricted(all.filter((task) => !this.#isFree(task)));
     if (all.length === 0) return;
     this.#temporary ??= makeTemporaryFolder();
-    for (const task of all) mkdirSync(configFolder(this.temporaryOf(task)!), { recursive: true });
+    for (const task of all) mkdirSync(this.temporaryOf(task)!, { recursive: true });
   }
 
   /** @throws UserError */
@@ -251,7 +253,10 @@ export class TaskPermissions {
 
   #profileOf({ packageDirectory, target }: PermittedTask, table: PermissionTable, path: string): Profile {
     const own = realpathSync(packageDirectory);
-    return computeProfile(table, {
+    const key = JSON.stringify([own, table, path, target?.readable]);
+    const known = this.#profiles.get(key);
+    if (known) return known;
+    const profile = computeProfile(table, {
       named: target?.readable ?? [],
       root: this.#root,
       packageDirectory: own,
@@ -260,6 +265,8 @@ export class TaskPermissions {
       otherPackages: this.#packagesBeside(own),
       isRoot: process.getuid?.() === 0,
     });
+    this.#profiles.set(key, profile);
+    return profile;
   }
 
   /** The root and its packages, also those whose package.json is invalid. */
@@ -288,16 +295,13 @@ export function openTaskPermissions(settings: PermissionSettings, cwd: string): 
   return new TaskPermissions(settings, findRoot(cwd) ?? cwd);
 }
 
-function configFolder(temporary: string): string {
-  return join(temporary, "config");
-}
-
 function temporaryVariables(folder: string): Record<string, string> {
   return {
     TMPDIR: folder,
     TMP: folder,
     TEMP: folder,
-    XDG_CONFIG_HOME: configFolder(folder),
+    // Programs make it, as on a new machine.
+    XDG_CONFIG_HOME: join(folder, "config"),
     NX_SOCKET_DIR: folder,
   };
 }

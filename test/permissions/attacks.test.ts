@@ -26,6 +26,8 @@ const SECRET = "secret of the user";
 const PROGRAM = join(import.meta.dir, "attacks");
 
 const COMMAND = "rt ./attacks/program.ts";
+/** As root, a ruleset of the run limits all steps but the first. */
+const STEPS = { preattack: "true", attack: COMMAND, prestrict: "true", strict: COMMAND };
 
 const FILES = {
   "home/.npmrc": SECRET,
@@ -70,7 +72,7 @@ const FILES = {
   "project/packages/b/package.json": { name: "b" },
   "project/packages/b/.env": SECRET,
   "project/packages/b/.env.local": SECRET,
-  "project/packages/a/package.json": { name: "a", scripts: { attack: COMMAND, strict: COMMAND } },
+  "project/packages/a/package.json": { name: "a", scripts: STEPS },
   "project/packages/a/source.ts": "own\n",
   "project/packages/a/out/kept": "",
   ...Object.fromEntries(

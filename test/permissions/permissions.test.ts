@@ -8,9 +8,9 @@ import { checkSupport } from "../../src/permissions/support-check.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
-import { cleanEnvironment, expectRt, REPOSITORY, runRt } from "../support/rt.ts";
+import { cleanEnvironment, expectRt, REPOSITORY, RT, runRt } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
-import { AS_OTHER_USER } from "../support/users.ts";
+import { AS_OTHER_USER, isRoot } from "../support/users.ts";
 
 const sandbox = join(
   REPOSITORY,
@@ -153,6 +153,64 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(existsSync(place.join("project/.git"))).toBe(false);
     expect(readFileSync(place.join("project/rtfig.toml"), "utf8")).toContain("deep");
     expect(stderr).toContain("try rt run --no-permissions");
+  });
+
+  test("no task gets the ruleset that closes files of root to all tasks, and widens it", async () => {
+    const program = `
+import ctypes, os, struct
+libc = ctypes.CDLL(None)
+rule = ctypes.create_string_buffer(struct.pack("<Qi", 4, os.open("/etc", os.O_PATH)))
+widen = lambda descriptor: libc.syscall(445, descriptor, 1, rule, 0) == 0
+widened = sum(map(widen, range(3, 256)))
+copies = []
+process = os.getpid()
+for _ in range(3):
+    process = int(open(f"/proc/{process}/stat").read().rsplit(")", 1)[1].split()[1])
+    opened = libc.syscall(434, process, 0)
+    copies += [each for each in (libc.syscall(438, opened, number, 0) for number in range(3, 128)) if each >= 0]
+widened += sum(map(widen, copies))
+def reads(path):
+    try: return len(open(path).read()) > 0
+    except PermissionError: return False
+print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
+`;
+    const names = ["first", "second", "third", "free"];
+    await using place = await besideFolder({
+      ...manifest(Object.fromEntries(names.map((name) => [name, "/usr/bin/python3 program.py"]))),
+      "program.py": program,
+      "rtfig.toml": "[permissions]\ndefault = true\n[tasks.free]\npermissions = false\n",
+    });
+    const args = ["run", "--silent", "--sequential", ...names];
+    const { stdout } = await runRt({ args, cwd: place.join("project") });
+    const closed = "False 0 True False\n";
+    const open = isRoot ? "True 1 True True\n" : "True 0 True False\n";
+    expect(stdout.replaceAll(/^.*\| /gm, "")).toBe(`${closed}${closed}${closed}${open}`);
+  });
+
+  test("a task of root reads what is new in /etc and mounted since an earlier task, but no closed file", async () => {
+    await using place = await besideFolder({
+      ...manifest({
+        first: "cat /etc/hosts",
+        second: "cat /etc/hosts",
+        change: "echo new > /etc/next; mv /etc/next /etc/hosts; mount --bind ../mounted /mnt",
+        third: "cat /etc/hosts /mnt/data /etc/shadow",
+      }),
+      "rtfig.toml":
+        '[permissions]\ndefault = true\n[tasks.change]\npermissions = false\n[tasks.third.permissions]\nread = ["/mnt"]\n',
+    });
+    await place.write({ "etc/hosts": "old\n", "etc/shadow": "hash\n", "mounted/data": "mounted\n" });
+    const args = ["run", "--silent", "--sequential", "first", "second", "change", "third"];
+    const cwd = place.join("project");
+    const hash = hashIn(await runRt({ args, cwd }));
+    const inside = ["unshare", "-Urm", "sh", "-ec", 'mount --bind "$0" /etc; exec "$@"', place.join("etc")];
+    const { stdout, stderr } = await runRt({
+      program: [...inside, RT],
+      args,
+      cwd,
+      env: { RT_TRUST: hash, TMPDIR: place.path },
+    });
+    expect(stdout.replaceAll(/^.*\| /gm, "")).toBe("old\nold\nnew\nmounted\n");
+    expect(stderr).toContain("/etc/shadow: Permission denied");
   });
 
   test("a task cannot list the temporary files of another task", async () => {
@@ -396,7 +454,8 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
   test("rt keeps no descriptor of a task that has ended", async () => {
     // rt closes the pipes and the pidfd of a task shortly after its end, so these may differ.
     const count = "ls -l /proc/$PPID/fd 2>/dev/null | grep -cv 'pipe:\\|pidfd\\|?'";
-    const names = ["first", "before", "second", "third", "after"];
+    // As root, the second task opens a ruleset for all further ones.
+    const names = ["first", "second", "before", "third", "fourth", "after"];
     const scripts = Object.fromEntries(names.map((name) => [name, "true"]));
     await using place = await createProject({
       ...manifest({ ...scripts, before: count, after: count }),
@@ -423,7 +482,7 @@ os.write(rules, b"h/nonexistent\\0r/usr\\0R/bin\\0R/lib\\0R/lib64\\0")
 launcher = os.memfd_create("launcher")
 os.write(launcher, open("${sandbox}", "rb").read())
 passed = (theirs.fileno(), rules, launcher)
-words = ["rt-permitted", *["0"] * 4, *map(str, passed[:2]), "0", "0", str(launcher), "/bin/echo", "echo", "started"]
+words = ["rt-permitted", *["0"] * 4, *map(str, passed[:2]), "0", "0", "0", str(launcher), "/bin/echo", "echo", "started"]
 done = subprocess.run(words, executable=f"/proc/self/fd/{launcher}", pass_fds=passed, capture_output=True, text=True)
 print(done.returncode, done.stdout + done.stderr, end="")`;
     const { stdout, stderr } = Bun.spawnSync(["python3", "-c", program]);

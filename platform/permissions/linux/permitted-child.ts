@@ -17,6 +17,7 @@ import { openSocketPair } from "../../tracing/linux/fd-passing.ts";
 import { type ConnectGuard, startConnectGuard } from "./connect-guard.ts";
 import { isInsidePermissions } from "./nesting.ts";
 import { listRules } from "./rule-list.ts";
+import { openSharedLayer } from "./shared-layer.ts";
 
 /** argv[0] of the launcher. */
 const LAUNCHER_NAME = "rt-permitted";
@@ -35,8 +36,13 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
   const program = plain.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
   if (program === null) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
   // The process tree of an outer task with permissions has a listener, which decides for this one too.
-  const needsGuard = !permissions!.isTraced && !isInsidePermissions();
-  const rules = openAnonymousFile(listRules(permissions!.rules));
+  const isNested = isInsidePermissions();
+  const needsGuard = !permissions!.isTraced && !isNested;
+  // The kernel limits the number of layers, and each nested task adds its own.
+  const layer = isNested ? undefined : openSharedLayer(permissions!.rules.hidden);
+  const rules = openAnonymousFile(
+    listRules(layer === undefined ? permissions!.rules : { ...permissions!.rules, hidden: [] }),
+  );
   let sockets: readonly [number, number] | undefined;
   let child: Child;
   try {
@@ -48,6 +54,7 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
     };
     const socket = sockets ? pass(sockets[1]) : "0";
     const list = pass(rules);
+    const shared = layer === undefined ? "0" : pass(layer);
     const memory = OWN_MEMORY.exec(program)?.[1];
     const place = memory === undefined ? "0" : pass(Number(memory));
     const own = pass(Number(OWN_MEMORY.exec(launcher)![1]));
@@ -61,6 +68,7 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
           ...NOT_REGISTERED,
           socket,
           list,
+          shared,
           permissions!.rules.network === "open" ? "1" : "0",
           place,
           own,

@@ -7,7 +7,12 @@ import type { FileRule, PermissionRules } from "../contract/permissions.ts";
 const LETTERS: Readonly<Record<FileRule["access"], string>> = { read: "r", write: "w", device: "d" };
 
 /** Returns one line for each path: a letter, the path, and NUL. */
-export function listRules({ files, hidden, envFolders, home }: PermissionRules): Uint8Array {
+export function listRules({
+  files,
+  hidden,
+  envFolders,
+  home,
+}: Pick<PermissionRules, "files" | "hidden" | "envFolders" | "home">): Uint8Array {
   const lines = [`h${home}`];
   for (const { path, access, followsLinks } of files) {
     const letter = LETTERS[access];

@@ -7,6 +7,7 @@
 // - When the process tree has ended, all paths are observed once more and the thread exits.
 // - When the other end of `stop` is closed before that, the thread exits and leaves the listener open for the background
 //   supervisor (`continue_all_calls`).
+#include "../sandbox/shared-layer.h"
 #include "connect-guard.h"
 #include "process-names.h"
 #include <poll.h>
@@ -214,4 +215,9 @@ EXPORTED int continue_all_calls(int listener) {
   while (await_call(listener, -1) == CALL_WAITING)
     if (receive(listener, &notice)) continue_call(listener, &notice);
   return 0;
+}
+
+/** Creates or returns the layer for tasks with permissions (../sandbox/shared-layer.h). */
+EXPORTED int open_shared_layer(struct shared_layer *layer, const char *closed, int length) {
+  return update_layer(layer, closed, length);
 }

@@ -1,13 +1,13 @@
 // Starts a program with the permissions of its task, waits for it, and ends what it left running. rt starts it with these arguments:
 //
-//   rt-permitted <list> <line> <alive> <report or 0> <listener socket or 0> <rules> <network> <descriptor or 0> <own descriptor>
-//     <program> <argv...>
+//   rt-permitted <list> <line> <alive> <report or 0> <listener socket or 0> <rules> <layer or 0> <network> <descriptor or 0>
+//     <own descriptor> <program> <argv...>
 //
 // The first four register the process, as ../registration.c does. They are 0 if it does not register itself. Another program for
 // that would need an exec, which takes a third of a start.
 //
-// <rules> is the descriptor of the list of rules (ruleset.h). <network> is 1 if UDP is permitted. <descriptor> is that of a program in
-// memory. The socket gets the listener, and answers with one byte. It is 0 if the tree has a listener already.
+// ruleset.h reads <rules>. shared-layer.h creates <layer>, a further ruleset. <network> is 1 if UDP is permitted. <descriptor> is
+// that of a program in memory. The socket gets the listener, and answers with one byte. It is 0 if the tree has a listener already.
 //
 // Invariants:
 // - The program starts only if every restriction has been installed. Otherwise the exit code is 126 with a message.
@@ -26,7 +26,7 @@
 
 enum { ERROR_OUTPUT = 2, NOT_STARTED = 126, NOT_FOUND = 127 };
 /** Places of the arguments. */
-enum { REGISTRATION = 1, REPORT = 4, SOCKET, RULES, NETWORK, PROGRAM, OWN, PATH };
+enum { REGISTRATION = 1, REPORT = 4, SOCKET, RULES, LAYER, NETWORK, PROGRAM, OWN, PATH };
 
 static void print(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }
 
@@ -94,7 +94,7 @@ static void send_listener(int socket, int listener) {
   if (CALL(read, socket, &byte, 1, 0, 0) != 1) fail("the thread of its connections", -EAGAIN);
 }
 
-static void restrict_self(int socket, int rules, int is_open) {
+static void restrict_self(int socket, int rules, int layer, int is_open) {
   const char *step;
   const long ruleset = open_ruleset(rules, is_open, &step);
   require(step, ruleset);
@@ -105,6 +105,10 @@ static void restrict_self(int socket, int rules, int is_open) {
   require("no_new_privs", CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   require("Landlock", CALL(landlock_restrict_self, ruleset, 0, 0, 0, 0));
   CALL(close, ruleset, 0, 0, 0, 0);
+  if (layer != 0) {
+    require("the layer of system files", CALL(landlock_restrict_self, layer, 0, 0, 0, 0));
+    CALL(close, layer, 0, 0, 0, 0);
+  }
   build_static_filter(&filter, is_open);
   require("the seccomp filter", install(&filter, 0));
   if (socket == 0) return;
@@ -119,10 +123,10 @@ static void restrict_self(int socket, int rules, int is_open) {
   CALL(close, socket, 0, 0, 0, 0);
 }
 
-__attribute__((noreturn)) static void become(char **argv, char **environment, int socket, int rules) {
+__attribute__((noreturn)) static void become(char **argv, char **environment, int socket, int rules, int layer) {
   // The tree ends with this launcher's process, whatever ended that.
   CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  restrict_self(socket, rules, number_in(argv[NETWORK]));
+  restrict_self(socket, rules, layer, number_in(argv[NETWORK]));
   // The task must not inherit it: rt starts further tasks from the same memory.
   const int program = number_in(argv[PROGRAM]);
   if (program != 0) require("FD_CLOEXEC", CALL(fcntl, program, F_SETFD, FD_CLOEXEC, 0, 0));
@@ -183,14 +187,14 @@ enum { STACK_SIZE = 1 << 16 };
 /** The start of the child, which has its own stack and shares all other memory with the waiting parent. */
 struct child_start {
   char **argv, **environment;
-  int socket, rules;
+  int socket, rules, layer;
   unsigned long signals;
   char stack[STACK_SIZE] __attribute__((aligned(16)));
 };
 
 __attribute__((noreturn, used)) static void run_child(const struct child_start *start) {
   CALL(rt_sigprocmask, SIG_SETMASK, &start->signals, 0, sizeof start->signals, 0);
-  become(start->argv, start->environment, start->socket, start->rules);
+  become(start->argv, start->environment, start->socket, start->rules, start->layer);
 }
 
 /** Starts a child that calls `run_child`, and waits for its exec or end. A copy of this process's memory takes longer than an exec. */
@@ -239,6 +243,7 @@ static void begin(char **argv, char **environment) {
   start.environment = environment;
   start.socket = number_in(argv[SOCKET]);
   start.rules = number_in(argv[RULES]);
+  start.layer = number_in(argv[LAYER]);
   require("the subreaper", CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
   CALL(rt_sigprocmask, SIG_SETMASK, &all, &start.signals, sizeof all, 0);
   const long child = start_child(&start);
