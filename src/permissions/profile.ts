@@ -47,7 +47,7 @@ export interface Profile {
 }
 
 /** Folders of the system that every task may read. /proc does not open other processes: Landlock covers them. */
-const SYSTEM_FOLDERS: readonly string[] = [
+export const SYSTEM_FOLDERS: readonly string[] = [
   ...["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/proc", "/sys"],
   ...["/nix", "/gnu/store", "/snap", "/run/current-system", "/run/opengl-driver", "/var/cache/fontconfig"],
 ];
