@@ -1,5 +1,4 @@
 // Parses entries of `hosts` in the permissions of a task: a name, a name with a wildcard, or an address, each with a port. Pure.
-import { isIP } from "node:net";
 import type { HostRule } from "../../../platform/permissions/contract/permissions.ts";
 import { isHostName } from "../../../platform/permissions/host-list.ts";
 
@@ -58,6 +57,11 @@ function parseEntry(entry: string): HostRule | HostFault {
   if (suffix !== host && !suffix.includes("."))
     return ["is too wide", 'name a domain, as in "*.example.com:443", or "*" for all hosts'];
   return { name: host, port };
+}
+
+/** Loads node:net only for a project with hosts: its streams take a tenth of the time of a plan. */
+function isIP(text: string): number {
+  return process.getBuiltinModule("node:net").isIP(text);
 }
 
 /** Returns the host of a text such as a URL. */
