@@ -43,6 +43,12 @@ const CASES: Readonly<Record<string, Case>> = {
     message: /it modified its own input/,
     isGit: true,
   },
+  "the cache of a tool": {
+    script: "echo x >> .next/cache/lint/.cache_1 && cat .next/cache/lint/.cache_1 > /dev/null",
+    files: { ".next/cache/lint/.cache_1": "", ".gitignore": ".next\n" },
+    message: /ignore = \["\.next\/cache\/\*\*"\]/,
+    isGit: true,
+  },
   "a source that it rewrote": {
     script: "echo x >> source && cat source > /dev/null",
     files: { source: "" },

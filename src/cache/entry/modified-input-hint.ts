@@ -4,6 +4,7 @@
 // - Git decides the advice. A file that git ignores belongs to a tool (.tsbuildinfo, .next), so it is added to
 //   `outputs`. All other files are sources: a formatter has nothing to change in its second run, which is then
 //   cached.
+// - Files in a folder named "cache" are a tool's cache, so it is added to `ignore`.
 // - Folders with other outputs are added too. An incremental tool may have written only the changed half, but a
 //   restore needs all of it.
 import { relative } from "node:path";
@@ -50,10 +51,21 @@ function modifiedInputHint(
   const from = (path: string) => literally(withSlashes(relative(packageDirectory, path)));
   const written = [...sources].map(from);
   const isOwn = (folder: string) => !written.some((path) => path.startsWith(folder.slice(0, -2)));
-  const files = modified.map(from);
+  const all = modified.map(from);
+  const caches = all.flatMap((file) => cacheFolderOf(file) ?? []);
+  const files = all.filter((file) => cacheFolderOf(file) === undefined);
   const folders = foldersOf(made.map(from)).filter((glob) => glob.endsWith("/**") && isOwn(glob));
   const globs = new Set([...(files.length > MAX_NAMED_FILES ? foldersOf(files) : files), ...folders]);
-  return `if the old content is irrelevant, ${describeRule(rule, { outputs: [...globs] })}`;
+  const addition = {
+    ...(files.length > 0 && { outputs: [...globs] }),
+    ...(caches.length > 0 && { ignore: [...new Set(caches)] }),
+  };
+  return `if the old content is irrelevant, ${describeRule(rule, addition)}`;
+}
+
+/** Returns `.next/cache/**` for `.next/cache/eslint/.cache_1`: the names of such files differ between checkouts. */
+function cacheFolderOf(file: string): string | undefined {
+  return /^(?:.*\/)?\.?cache(?=\/)/.exec(file)?.map((folder) => `${folder}/**`)[0];
 }
 
 /** `.next/server/a.js` belongs to `.next/**`. Below node_modules, the next folder is added. */

@@ -14,7 +14,7 @@ const SWITCH = /\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*?(?:TELEMETRY_(?:DISABLED?|OPT_?
 /** Bytes. */
 const MAX_SIZE = 1 << 20;
 
-export interface TelemetrySwitch {
+interface TelemetrySwitch {
   readonly name: string;
   /** The path behind `node_modules/`. */
   readonly file: string;
