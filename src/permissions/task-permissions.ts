@@ -302,6 +302,7 @@ function temporaryVariables(folder: string): Record<string, string> {
     TEMP: folder,
     // Programs make it, as on a new machine.
     XDG_CONFIG_HOME: join(folder, "config"),
-    NX_SOCKET_DIR: folder,
+    // nx refuses the folder of temporary files itself.
+    NX_SOCKET_DIR: join(folder, "nx"),
   };
 }

@@ -88,6 +88,8 @@ function isUsable({ kind, target }: FileNeed, isNew: boolean): boolean {
 
 /** A table has no entry for nameservers. */
 const NAMESERVER_PORT = 53;
+/** Chromium connects a datagram socket to this nameserver, and sends nothing, to see whether IPv6 works. */
+const IPV6_TEST = "2001:4860:4860::8888";
 
 /** Returns the hosts and sockets outside of the rules. */
 export function findConnectionNeeds(
@@ -101,7 +103,8 @@ export function findConnectionNeeds(
     if (kind === "socket")
       return sockets.some((each) => isWithin(target, each)) || !existsSync(target) ? [] : [need];
     const { host, port } = splitTarget(target);
-    if (network === "open" || port === 0 || port === NAMESERVER_PORT) return [];
+    const isNameserver = port === NAMESERVER_PORT || host === IPV6_TEST;
+    if (network === "open" || port === 0 || isNameserver) return [];
     const address = parseAddress(host);
     const ports =
       list.find(host)?.ports ?? hosts.filter(({ name }) => name === host).map((each) => each.port);

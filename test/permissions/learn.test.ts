@@ -101,6 +101,14 @@ describe.skipIf(process.platform !== "linux")("permissions", () => {
     expect([server.signalCode, place.config()]).toEqual(["SIGINT", expected]);
   });
 
+  test("--learn proposes no host for Chromium's test of IPv6, which sends nothing", async () => {
+    const code = `const socket = require("node:dgram").createSocket("udp6"); socket.on("error", () => socket.close()); socket.connect(443, "2001:4860:4860::8888", () => socket.close());`;
+    await using place = await besideFolders({ probe: "rt ./probe.js" }, { "probe.js": code });
+    await place.rt("run", "--silent", "--learn=write", "probe");
+    expect(place.config()).toStartWith("[tasks.probe.permissions]\n");
+    expect(place.config()).not.toContain("hosts");
+  });
+
   test("--learn writes nothing if rtfig.toml has changed during the run", async () => {
     await using place = await besideFolders({ build: "echo '# mine' > rtfig.toml" });
     const { stderr, status } = await place.rt("run", "--silent", "--learn=write", "build");

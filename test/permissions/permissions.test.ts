@@ -213,9 +213,12 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect(stderr).toContain("/etc/shadow: Permission denied");
   });
 
-  test("a task cannot list the temporary files of another task", async () => {
+  test("a task cannot list the temporary files of another task, and has a folder for sockets of nx in its own", async () => {
     await using place = await besideFolder({
-      ...manifest({ a: "echo secret > $TMPDIR/a; ls -d $TMPDIR", b: "ls $TMPDIR $TMPDIR/../*/a" }),
+      ...manifest({
+        a: "echo secret > $TMPDIR/a; ls -d $TMPDIR; test $NX_SOCKET_DIR = $TMPDIR/nx",
+        b: "ls $TMPDIR $TMPDIR/../*/a",
+      }),
       "rtfig.toml": '[permissions]\ndefault = true\n[tasks.b]\ndepends-on = ["a"]\n',
     });
     const env = { TMPDIR: place.path };
