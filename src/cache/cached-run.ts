@@ -49,7 +49,7 @@ export class CachedScriptRun implements CachedRun {
   constructor(context: ScriptContext) {
     const { script, environments, tracing, announce, settings, project, store, snapshot } = context;
     this.#context = context;
-    this.#traced = new TracedScript(script.steps, environments, tracing, announce);
+    this.#traced = new TracedScript(script, environments, tracing, announce);
     const { packageDirectory } = project;
     this.#explanations = new ScriptExplanations(settings.root, packageDirectory, script, store, snapshot);
   }
@@ -146,7 +146,7 @@ export class CachedScriptRun implements CachedRun {
     }
     if (outcome === "failure") lines.push(...this.#explainFailure());
     if (publication && !["success", "stopped"].includes(outcome)) await this.#publishFailure(publication);
-    if (outcome !== "success") return lines;
+    if (outcome !== "success" || this.#context.script.review?.hasRefusals) return lines;
     lines.push(...this.#context.describeMissed(trace));
     if (settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
     if ((!trace && tracing) || !(settings.isWritten || shared?.isWritten)) return lines;

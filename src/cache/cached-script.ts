@@ -1,4 +1,5 @@
 // Declares the interface between the cache and the code that runs scripts.
+import type { PermissionReview } from "../../platform/permissions/contract/permissions.ts";
 import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import type { OutputChunk } from "./entry/output-log.ts";
 import type { HitEvidence } from "./memo/path-observations.ts";
@@ -20,6 +21,8 @@ export interface CachedScript {
   readonly named: readonly string[];
   /** Identifies its permissions; undefined without. */
   readonly permissions?: string | undefined;
+  /** Set if a run with refusals must not be stored. Such a script runs under the tracer only. */
+  readonly review?: PermissionReview | undefined;
 }
 
 export interface CacheHit {

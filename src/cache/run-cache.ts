@@ -87,6 +87,7 @@ export class RunCache {
     const rule = ruleFor(settings, { name: packageName, directory }, scriptName);
     if (!rule || host.originalVariable(TRACED_VARIABLE) !== undefined) return undefined;
     const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
+    if (!tracing && script.review) return undefined;
     if (!tracing && !rule.saysOutputs) return this.#noticeOnce(NOT_HERE);
     if (storeDirectory() === undefined)
       return this.#noticeOnce("Scripts are not cached: no cache directory; set HOME or XDG_CACHE_HOME");

@@ -37,6 +37,10 @@ export class LearnedNeeds {
     else all[known] = { ...needs, calls: [...all[known]!.calls, ...needs.calls] };
   }
 
+  has(row: string, packageDirectory: string): boolean {
+    return this.#needs.get(row)?.some(({ base }) => base.packageDirectory === packageDirectory) ?? false;
+  }
+
   /** Shows the difference and may write it. Returns the exit code. @throws UserError */
   async conclude(): Promise<number> {
     const tables = this.#proposeAll();

@@ -167,8 +167,29 @@ export class TaskPermissions {
       failure: isFree ? undefined : describeFailure(task, this.#tracing !== undefined),
       // An entry of a run without --locked may have had refusals.
       digest: JSON.stringify([VERSION_OF_DEFAULTS, table, ...(isLocked ? ["locked"] : [])]),
+      ...(this.#settings.observation === "check" && this.#reviewOf(task, table, environment.PATH ?? "")),
     };
     return { env, permissions };
+  }
+
+  /** Other machines, and other packages in the project, may give a task with the same table other rules. */
+  #reviewOf(
+    task: PermittedTask,
+    table: PermissionTable,
+    path: string,
+  ): Pick<StepPermissions, "digest" | "review"> {
+    const [row, { packageDirectory }] = [rowOf(task), this.#baseOf(task)];
+    const profile = JSON.stringify(this.#profileOf(task, table, path));
+    const learned = this.#learned!;
+    return {
+      digest: `checked ${VERSION_OF_DEFAULTS} ${profile.replaceAll(this.#root, ".").replaceAll(this.#home, "~")}`,
+      review: {
+        findNeeds: (trace, rules) => findFileNeeds(trace, rules, this.#root),
+        get hasRefusals() {
+          return learned.has(row, packageDirectory);
+        },
+      },
+    };
   }
 
   #startTraced(request: ChildRequest, task: PermittedTask, table: PermissionTable | undefined): Child {

@@ -119,6 +119,51 @@ describe.skipIf(process.platform !== "linux")("permissions", () => {
     expect(place.config()).toBe("# mine\n");
   });
 
+  test("check recalls a cached task whose run kept to the same permissions, and no other run", async () => {
+    await using place = await besideFolders(
+      { build: "sh ./build.sh", declared: "cat ~/.npmrc || true" },
+      {
+        "build.sh": "date +%N\n",
+        "rtfig.toml":
+          '[tasks.build]\ncache = true\n[tasks.build.permissions]\nwrite = ["dist/**"]\n[tasks.declared]\ncache = true\ntrace = false\noutputs = []\n',
+      },
+    );
+    const check = async (...names: string[]) => await place.rt("permissions", "check", ...names);
+    const time = ({ stdout }: { readonly stdout: string }) => /\d{9}$/m.exec(stdout)![0];
+    // A plain run does not count.
+    const run = await place.rt("run", "build");
+    const [first, second] = [await check(), await check()];
+    expect([first.status, second.status, second.stderr]).toEqual([
+      0,
+      0,
+      expect.stringContaining("No task used more") as string,
+    ]);
+    expect([time(first) === time(run), time(second) === time(first)]).toEqual([false, true]);
+    // A changed dependency hides its error, so the run succeeds and is cached.
+    await place.project.write({ "shop/build.sh": "cat ~/.npmrc || true\n" });
+    expect((await place.rt("run", "build")).status).toBe(0);
+    for (const round of ["first", "again"]) {
+      const { status, stdout } = await check();
+      expect([round, status, stdout]).toEqual([
+        round,
+        1,
+        expect.stringContaining('+ read = ["~/.npmrc"]') as string,
+      ]);
+    }
+    // Without the tracer, the cache has no record of what a task reads.
+    for (const round of ["first", "again"])
+      expect([round, (await check("declared")).status]).toEqual([round, 1]);
+    await place.project.write({ "shop/build.sh": "date +%N\n" });
+    expect(time(await check())).toBe(time(first));
+    const folders = { PATH: `${place.project.join("shared")}:${place.env.PATH}` };
+    const elsewhere = await runRt({
+      args: ["permissions", "check"],
+      cwd: place.cwd,
+      env: { ...place.env, ...folders },
+    });
+    expect([elsewhere.status, time(elsewhere) === time(first)]).toEqual([0, false]);
+  });
+
   test("check runs the tasks of all packages and of the root in the root of a workspace", async () => {
     await using place = await besideFolders(
       { lint: "echo of the root" },

@@ -3,6 +3,7 @@
 // Invariants:
 // - A child with permissions starts with all of its restrictions, or not at all.
 // - Its processes cannot lift the restrictions, and end when the child ends.
+import type { Trace } from "../../tracing/contract/tracing.ts";
 
 export interface FileRule {
   /** Absolute. A path that does not exist has no effect. */
@@ -64,6 +65,14 @@ export interface ChildPermissions {
   /** Set if the tracer of the child decides its calls, because a process tree has one listener at most. */
   readonly isTraced?: boolean;
   onRefusal(refusal: RefusedCall): void;
+}
+
+/** Decides after a traced run whether it kept to its permissions. */
+export interface PermissionReview {
+  /** Returns the files that the run tried to use outside of its rules. */
+  findNeeds(trace: Trace, rules: PermissionRules): readonly RefusedCall[];
+  /** Whether a refusal was passed on that has an effect. */
+  readonly hasRefusals: boolean;
 }
 
 export interface PermissionSupport {

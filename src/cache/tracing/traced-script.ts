@@ -25,7 +25,7 @@ export class TracedScript {
   readonly environments: readonly Readonly<Record<string, string>>[];
   /** Undefined if every step was traced. */
   refusal: "refused" | "unlaunched" | undefined;
-  readonly #steps: CachedScript["steps"];
+  readonly #script: Pick<CachedScript, "steps" | "review">;
   /** Undefined if inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
   readonly #announce: () => ConcurrentRunDetector;
@@ -34,13 +34,16 @@ export class TracedScript {
   /** Start time of the first step. */
   #started: number | undefined;
 
+  /** The permissions of the last step that has some. */
+  #permissions: StepRequest["permissions"];
+
   constructor(
-    steps: CachedScript["steps"],
+    script: Pick<CachedScript, "steps" | "review">,
     environments: readonly Readonly<Record<string, string>>[],
     tracing: TracingOperations | undefined,
     announce: () => ConcurrentRunDetector,
   ) {
-    this.#steps = steps;
+    this.#script = script;
     this.environments = environments;
     this.#tracing = tracing;
     this.#announce = announce;
@@ -63,7 +66,9 @@ export class TracedScript {
   }
 
   #startStep(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
-    const { program, argv } = this.#steps[step]!;
+    const { steps, review } = this.#script;
+    const { program, argv } = steps[step]!;
+    this.#permissions = request.permissions;
     const wanted = { ...request, program, argv, env: this.environments[step]! };
     const plain = () => ({
       ...trees.startChild({ ...wanted, inheritStdin: false }),
@@ -74,22 +79,27 @@ export class TracedScript {
       this.#tracer ??= this.#tracing.openTracer({
         program: process.execPath,
         keepsCalls: host.originalVariable("RT_DEBUG") === "trace",
+        namesProcesses: review !== undefined,
       });
       const child = this.#tracer.start(wanted);
       void child.isTraced.then((isTraced) => (this.refusal ??= isTraced ? undefined : "refused"));
       return child;
     } catch (error) {
       const isForbidden = FORBIDDEN.includes(errorCode(error));
-      if (this.#tracer && !isForbidden && !(error instanceof NoThreadError)) throw error;
+      if (review || (this.#tracer && !isForbidden && !(error instanceof NoThreadError))) throw error;
       // The tracer has no thread or cannot start its launcher: the step starts untraced.
       this.refusal ??= isForbidden ? "unlaunched" : "refused";
       return plain();
     }
   }
 
-  /** Returns the trace; undefined if no step was traced. */
+  /** Returns the trace; undefined if no step was traced. Passes refused files on if the run is reviewed. */
   async finish(): Promise<Trace | undefined> {
-    return await this.#tracer?.finish();
+    const trace = await this.#tracer?.finish();
+    const { rules, onRefusal } = this.#permissions ?? {};
+    if (trace && rules)
+      for (const need of this.#script.review?.findNeeds(trace, rules) ?? []) onRefusal!(need);
+    return trace;
   }
 
   /** @throws NotCacheableError if another process ran or restored the script */

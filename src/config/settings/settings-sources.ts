@@ -49,9 +49,10 @@ async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">
     const root = await findRoot(config, cwd);
     const tasks = root && (await findTasks(root, cwd));
     const permissions = await findPermissions(root, given);
-    // An observed task has to run, and here.
+    // An observed task has to run, and here. A check is satisfied by an earlier one.
     const isObserved = permissions?.observation !== undefined;
-    const cache = isObserved ? undefined : root && (await findCache(root, given, cwd, tasks));
+    const mayRecall = !isObserved || permissions?.observation === "check";
+    const cache = mayRecall ? root && (await findCache(root, given, cwd, tasks)) : undefined;
     const remote = isObserved ? undefined : await findRemote(config, given, cwd, tasks);
     const single =
       tasks || permissions ? readSingleSettings(settings, configured, given, environment) : undefined;

@@ -49,7 +49,7 @@ export async function runMany(
   cwd: string,
 ): Promise<ExitStatus> {
   const memo =
-    settings.cache && choosesPackages(settings.many!)
+    settings.cache && choosesPackages(settings.many!) && !settings.permissions?.observation
       ? await (
           await import("./cache/memoized-run.ts")
         ).openRunMemo(settings, cwd, { planTasks, runTasks, watchGlances: startLookupRecorder })

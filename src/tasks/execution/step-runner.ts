@@ -250,7 +250,9 @@ export class Steps {
     const { program, argv } = command;
     const env = cached.environmentOf(index);
     const again = { ...request, program, argv, env, inheritStdin: false, onOutput: untraced.push };
-    return await this.#awaitExit(trees.startChild(again), task, untraced);
+    // A step that has to be observed is an error here.
+    const startAgain = command.permissions?.start ?? trees.startChild;
+    return await this.#awaitExit(startAgain(again), task, untraced);
   }
 
   /** Delivers a step's output, redacted, to all who read it. */

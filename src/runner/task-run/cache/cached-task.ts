@@ -69,7 +69,7 @@ function describeScript(
   const packageName = textField(manifest, "name");
   if (!ruleFor(settings, packageOf(task), scriptName)) return undefined;
   const steps = [];
-  let permissions: string | undefined;
+  let permissions: SpawnCommand["permissions"];
   for (const step of task.steps) {
     const command = starting.commandFor({
       task,
@@ -86,10 +86,12 @@ function describeScript(
     if (command.program === undefined) return undefined;
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
-    permissions = command.permissions?.digest;
+    ({ permissions } = command);
   }
   const { named } = starting;
-  return { label, packageName, packageDirectory, scriptName, steps, named, permissions };
+  const { digest, review } = permissions ?? {};
+  const described = { label, packageName, packageDirectory, scriptName, steps, named };
+  return { ...described, permissions: digest, review };
 }
 
 /** The reason why a script with a cache rule cannot be cached; "" if it needs no message. */
