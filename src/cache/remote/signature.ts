@@ -3,7 +3,9 @@
 import { timingSafeEqual } from "node:crypto";
 
 const KIND = "artifact-signature:v2";
-const UNSIGNED = "Shared cache: invalid signature, ignored";
+const INVALID = "Shared cache: invalid signature, ignored";
+const MISSING =
+  "Shared cache: a result without a signature is ignored; does the server store signatures (x-artifact-tag)?";
 
 /** @param teamId ID of the team, not its name; "" without a team */
 export function signArtifact(key: Uint8Array, id: string, teamId: string, bytes: Uint8Array): string {
@@ -51,7 +53,7 @@ export class ArtifactSigner {
   /** Returns undefined and warns if the signature is invalid. @param tag "" if it is missing */
   open(id: string, bytes: Uint8Array, tag: string): Uint8Array | undefined {
     if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;
-    this.#warn(UNSIGNED);
+    this.#warn(tag === "" ? MISSING : INVALID);
     return undefined;
   }
 }

@@ -37,10 +37,9 @@ async function runFresh(project: CachedProject, variables: Record<string, string
 }
 
 const RAN = { isHit: false, warnings: [] };
-const UNSIGNED = {
-  isHit: false,
-  warnings: ["warning: Shared cache: invalid signature, ignored"],
-};
+const INVALID = "warning: Shared cache: invalid signature, ignored";
+const MISSING =
+  "warning: Shared cache: a result without a signature is ignored; does the server store signatures (x-artifact-tag)?";
 
 test.skipIf(!CAN_TRACE)("an artifact without a valid signature is not used, with one warning", async () => {
   await using server = startLyingServer();
@@ -52,16 +51,16 @@ test.skipIf(!CAN_TRACE)("an artifact without a valid signature is not used, with
   );
   const [index, contents] = [server.index(), server.contents()];
   for (const { headers } of [index, contents]) expect(headers["x-artifact-duration"]).toMatch(/^\d+$/);
-  const lies: (() => void)[] = [
-    () => (index.bytes = flip(index.bytes)),
-    () => (contents.bytes = flip(contents.bytes)),
-    () => delete index.headers["x-artifact-tag"],
+  const lies: [() => void, warning: string][] = [
+    [() => (index.bytes = flip(index.bytes)), INVALID],
+    [() => (contents.bytes = flip(contents.bytes)), INVALID],
+    [() => delete index.headers["x-artifact-tag"], MISSING],
     // The content has a valid signature for another name.
-    () => Object.assign(index, structuredClone(contents)),
+    [() => Object.assign(index, structuredClone(contents)), INVALID],
   ];
-  for (const lie of lies) {
+  for (const [lie, warning] of lies) {
     lie();
-    expect(await runFresh(project)).toEqual(UNSIGNED);
+    expect(await runFresh(project)).toEqual({ isHit: false, warnings: [warning] });
     for (const [id, { bytes, headers }] of whole) {
       const kept = server.kept.get(id)!;
       for (const name of Object.keys(kept.headers)) delete kept.headers[name];
