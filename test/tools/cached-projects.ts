@@ -25,6 +25,8 @@ export interface CachedToolProject {
   readonly outputFolder?: string;
   /** The uncacheable reason of the first run in a new home directory. */
   readonly uncacheableReason?: string;
+  /** Why the result is not a hit in another checkout. */
+  readonly notShared?: string;
   /** Addition to the result in docs/reference/cache.md. */
   readonly remark?: string;
 }

@@ -1,6 +1,7 @@
 // Tests the cache with a project of cached-projects.ts: hits, a restore, an edit and its undo. Home directory and cache are new.
-// After each step, the output must contain the text of the source.
-import { rm } from "node:fs/promises";
+// After each step, the output must contain the text of the source. At the end, another user with another checkout runs the script,
+// as in CI, and gets the result from the shared cache.
+import { cp, rm } from "node:fs/promises";
 import { type CachedProject, cachedProject, outcomeOf } from "../cache/cached-project.ts";
 import { createProject } from "../support/project.ts";
 import type { Environment } from "../support/rt.ts";
@@ -38,11 +39,16 @@ const STEPS: readonly Step[] = [
   { outcome: "hit", label: "hit after undoing the edit", text: BEFORE, prepare: undo },
 ];
 
-export async function tryCaching(tool: CachedToolProject, workshop: Workshop): Promise<CachedTrial> {
+/** @param shared environment variables of a shared cache */
+export async function tryCaching(
+  tool: CachedToolProject,
+  workshop: Workshop,
+  shared: Environment,
+): Promise<CachedTrial> {
   await using project = await cachedProject({}, {}, "", workshop.folder);
   await using home = await createProject();
   const version = await setUp(tool, project, workshop);
-  const env = { HOME: home.path, PATH: workshop.path, ...tool.env };
+  const env = { HOME: home.path, USER: "ada", PATH: workshop.path, ...shared, ...tool.env };
   const results: string[] = [];
   for (const step of stepsOf(tool)) {
     await step.prepare?.(tool, project);
@@ -50,7 +56,42 @@ export async function tryCaching(tool: CachedToolProject, workshop: Workshop): P
     if (failure !== undefined) return { version, results: [...results, `not ${step.label}`], failure };
     results.push(step.label);
   }
-  return { version, results };
+  const failure = await runElsewhere(tool, project, workshop, env);
+  const label = "hit for another user";
+  if (failure === undefined) return { version, results: [...results, label] };
+  return { version, results: [...results, `not ${label}`], failure };
+}
+
+/** Copies the project without its outputs, and runs the script there as another user. @returns the output if it is not a hit */
+async function runElsewhere(
+  tool: CachedToolProject,
+  project: CachedProject,
+  workshop: Workshop,
+  env: Environment,
+): Promise<string | undefined> {
+  const { outputFolder, notShared } = tool;
+  const content = outputFolder === undefined ? "" : await readAll(project.join(outputFolder));
+  await using other = await cachedProject({}, {}, "", workshop.folder);
+  await using home = await createProject();
+  const removed = outputFolder === undefined ? [] : [project.join(outputFolder)];
+  await cp(project.path, other.path, {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !removed.includes(path),
+  });
+  const { stdout, stderr, status } = await other.rt(["run", "work"], {
+    ...env,
+    ...{ HOME: home.path, USER: "runner", CI: "true", TERM: "dumb" },
+  });
+  const output = `${stdout}${stderr}`;
+  const isHit = status === 0 && output.includes("Cached (saved ");
+  if (notShared !== undefined) return isHit ? `is a hit, although: ${notShared}` : undefined;
+  if (!isHit) {
+    const why = await other.rt(["cache", "why", "work"], { ...env, HOME: home.path });
+    return `${output}${why.stdout}${why.stderr}`;
+  }
+  const restored = outputFolder === undefined ? "" : await readAll(other.join(outputFolder));
+  return restored === content ? undefined : `${outputFolder} differs from that of the first user`;
 }
 
 function stepsOf({ outputFolder, uncacheableReason: reason }: CachedToolProject): Step[] {
@@ -114,6 +155,9 @@ async function runStep(
 
 async function readAll(folder: string): Promise<string> {
   const files = new Bun.Glob("**/*").scan({ cwd: folder, dot: true, absolute: true });
-  const texts = await Array.fromAsync(files, async (file) => await Bun.file(file).text());
-  return texts.join("\n");
+  const texts = await Array.fromAsync(files, async (file) => [file, await Bun.file(file).text()] as const);
+  return texts
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([, text]) => text)
+    .join("\n");
 }

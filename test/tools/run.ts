@@ -7,6 +7,7 @@ import { CACHED_PROJECTS } from "./cached-projects.ts";
 import { tryCaching } from "./cached-trial.ts";
 import { openWorkshop } from "./installation.ts";
 import { writeRows } from "./page-rows.ts";
+import { startPublicServer } from "./public-server.ts";
 import { tryProject } from "./project-trial.ts";
 import { PROJECTS } from "./projects.ts";
 
@@ -45,12 +46,13 @@ await writeRows(
 );
 
 if (!CAN_TRACE) console.log("skipped: rt traces scripts only on Linux");
+await using server = await startPublicServer(workshop);
 const cachedRows: string[][] = [];
 for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
   const { tool, row, remark } = project;
   const { failure, version, results } = {
     results: [],
-    ...(await tryCaching(project, workshop).catch(failureOf)),
+    ...(await tryCaching(project, workshop, server.env).catch(failureOf)),
   };
   report(`${tool} ${version}: ${results.join(", ")}`, failure);
   const found = remark === undefined ? "found" : `found; ${remark}`;
