@@ -8,7 +8,7 @@ import type { Trace } from "../../platform/tracing/contract/tracing.ts";
 import type { Child } from "../../platform/processes/contract/process-tree.ts";
 import type { CachedRun, CacheHit, LeasedPublication, StepRequest } from "./cached-script.ts";
 import type { CacheEntry } from "./entry/entry.ts";
-import { FAILED, ScriptExplanations } from "./entry/explanation.ts";
+import { describeUnshared, FAILED, ScriptExplanations } from "./entry/explanation.ts";
 import { adviseFor } from "./entry/modified-input-hint.ts";
 import { ModifiedInputError, NotCacheableError } from "./entry/not-cacheable-error.ts";
 import type { OutputChunk } from "./entry/output-log.ts";
@@ -73,7 +73,9 @@ export class CachedScriptRun implements CachedRun {
     const context = this.#context;
     const last = this.#explanations.last;
     const stored = last ? context.snapshot.entries(last.key).map(({ entry }) => entry) : [];
-    return this.#explanations.explain(key, context.rule, await differencesFromNearest(context, stored));
+    const text = this.#explanations.explain(key, context.rule, await differencesFromNearest(context, stored));
+    if (last || !context.shared?.isRead) return text;
+    return `${text}; ${describeUnshared(key, context.rule, context.settings.root)}`;
   }
 
   /** Returns the cache miss reason; undefined after a hit, or if there is no entry. */

@@ -94,6 +94,11 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
 /** Read once: the system returns it only when it is set. */
 let umask: number | undefined;
 
+export function currentUmask(): number {
+  // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
+  return (umask ??= process.umask());
+}
+
 export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: StatPath): Promise<CacheKey> {
   const { root, folders, packageDirectory, rule, steps, variables, secret, system, program, inputs } =
     request;
@@ -119,8 +124,7 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
   add(RULE, [rule.env, rule.inputs, rule.outputs, rule.ignore]);
   if (request.permissions !== undefined) add("its table of permissions", request.permissions);
   // The umask decides the mode of created files.
-  // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
-  add("the umask", (umask ??= process.umask()));
+  add("the umask", currentUmask());
   if (request.declared.includes("UID")) add("the user", process.getuid?.() ?? null);
   for (const [name, value] of countedVariables(variables, request.declared, !request.isDeclared)) {
     const own = name === "PATH" ? withoutBinariesAbove(value, root) : value;
