@@ -1,5 +1,6 @@
 // A project with cached scripts and a separate cache directory.
 import { statSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
 import { trustAll } from "../support/trusted.ts";
@@ -93,6 +94,17 @@ export function mapCases<Name extends string, Row, Result>(
 ): Record<Name, Result> {
   const rows = Object.entries<Row>(table).map(([name, row]) => [name, map(row, name as Name)]);
   return Object.fromEntries(rows) as Record<Name, Result>;
+}
+
+/** Deletes the local cache, except the hashes of programs, which are slow to compute. */
+export async function forget({ cache }: CachedProject): Promise<void> {
+  for (const name of ["keys", "blobs", "scripts"])
+    for await (const path of new Bun.Glob(`rt/scripts-*/${name}`).scan({
+      cwd: cache,
+      onlyFiles: false,
+      absolute: true,
+    }))
+      await rm(path, { recursive: true });
 }
 
 /** A package that is installed while the tests run changes it, and almost every program reads it. */

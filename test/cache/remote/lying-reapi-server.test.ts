@@ -5,10 +5,10 @@ import { expect, test } from "bun:test";
 import { readdir, rm, stat } from "node:fs/promises";
 import { toMessage } from "../../support/servers/reapi-digests.ts";
 import { type Faults, openReapiServer } from "../../support/servers/reapi-server.ts";
-import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedProject, forget } from "../cached-project.ts";
 import { editIndex } from "./lying-server.ts";
 import { expectReadingAfterSlowUpload } from "./slow-upload.ts";
-import { ENV, forget, HIT, openShared, RAN, warned } from "./reapi-project.ts";
+import { ENV, HIT, openShared, RAN, warned } from "./reapi-project.ts";
 
 test.skipIf(!CAN_TRACE)("an entry without a valid signature is not used", async () => {
   await using opened = await openShared();

@@ -5,7 +5,7 @@ import { zstdCompressSync } from "node:zlib";
 import { createCertificates } from "../../support/servers/certificates.ts";
 import { startRt } from "../../support/rt.ts";
 import { trustAll } from "../../support/trusted.ts";
-import { CAN_TRACE, cachedProject, type CachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedProject, type CachedProject, forget } from "../cached-project.ts";
 import { editIndex, editTar, type LyingServer, startLyingServer } from "./lying-server.ts";
 import { KEY } from "../server/served-cache.ts";
 import { expectReadingAfterSlowUpload } from "./slow-upload.ts";
@@ -21,7 +21,7 @@ const VARIABLES = { TURBO_TOKEN: "t", TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY };
 
 /** Runs without local cache and outputs. Returns whether it was a hit, and the warnings. */
 async function runFresh(project: CachedProject, variables: Record<string, string> = VARIABLES) {
-  await rm(`${project.cache}/rt`, { recursive: true, force: true });
+  await forget(project);
   await rm(project.join("dist"), { recursive: true, force: true });
   const { stderr, stdout, status } = await project.rt(
     ["--cache=local:rw,remote:r", "run", "build"],

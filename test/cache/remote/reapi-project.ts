@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { readdir, readlink, rm, stat } from "node:fs/promises";
 import { type Faults, openReapiServer, type ReapiServer } from "../../support/servers/reapi-server.ts";
-import { type CachedProject, cachedProject } from "../cached-project.ts";
+import { type CachedProject, cachedProject, forget } from "../cached-project.ts";
 import { KEY } from "../server/served-cache.ts";
 
 export const BUILD =
@@ -52,17 +52,6 @@ export async function openShared(faults: Faults = {}, lines = ""): Promise<Opene
       await project[Symbol.asyncDispose]();
     },
   };
-}
-
-/** Deletes the local cache, except the hashes of programs, which are slow to compute. */
-export async function forget({ cache }: CachedProject): Promise<void> {
-  for (const name of ["keys", "blobs", "scripts"])
-    for await (const path of new Bun.Glob(`rt/scripts-*/${name}`).scan({
-      cwd: cache,
-      onlyFiles: false,
-      absolute: true,
-    }))
-      await rm(path, { recursive: true });
 }
 
 export const RAN = { isHit: false, warnings: [] };

@@ -7,8 +7,8 @@ import { chmod, readdir, rm } from "node:fs/promises";
 import { ActionResultSchema } from "../../support/servers/reapi-messages/remote_execution_pb.ts";
 import { openReapiServer } from "../../support/servers/reapi-server.ts";
 import { cleanEnvironment, startRt } from "../../support/rt.ts";
-import { CAN_TRACE, cachedProject } from "../cached-project.ts";
-import { BUILD, callsOf, ENV, forget, HIT, openShared, RAN, warned } from "./reapi-project.ts";
+import { CAN_TRACE, cachedProject, forget } from "../cached-project.ts";
+import { BUILD, callsOf, ENV, HIT, openShared, RAN, warned } from "./reapi-project.ts";
 
 /** The signature before an index. */
 const TAG = /^[\w+/]{43}=\n/;

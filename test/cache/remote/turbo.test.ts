@@ -1,7 +1,7 @@
 // A shared cache over turbo's protocol, on `rt cache serve`.
 import { expect, test } from "bun:test";
 import { chmod, readdir, readlink, rm, stat } from "node:fs/promises";
-import { CAN_TRACE, cachedProject } from "../cached-project.ts";
+import { CAN_TRACE, cachedProject, forget } from "../cached-project.ts";
 import { countIn, serveCache, variablesFor } from "../server/served-cache.ts";
 
 const BUILD =
@@ -13,14 +13,14 @@ test.skipIf(!CAN_TRACE)(
     await using served = await serveCache();
     await using project = await cachedProject({ build: BUILD }, { page: "hello" });
     const main = variablesFor(served);
-    const forget = async () => {
-      await project.rt(["cache", "clear"]);
+    const removeAll = async () => {
+      await forget(project);
       await rm(project.join("dist"), { recursive: true, force: true });
     };
     expect(await project.run("build", main)).toBe("ran");
     // An archive and an index.
     expect(await countIn(served.store)).toEqual({ blobs: 2, names: 2 });
-    await forget();
+    await removeAll();
     const { stdout, stderr, status } = await project.rt(["run", "build"], variablesFor(served, "reader"));
     expect({ stdout, status }).toEqual({ stdout: "built\n", status: 0 });
     expect(stderr).toMatch(/\nerr\nCached \(saved .*\)\n$/);
@@ -33,20 +33,20 @@ test.skipIf(!CAN_TRACE)(
     expect(await project.run("build")).toBe("hit");
 
     // Another input adds a second entry under the same key.
-    await forget();
+    await removeAll();
     await project.write({ page: "other" });
     expect(await project.run("build", main)).toBe("ran");
-    await forget();
+    await removeAll();
     expect(await project.run("build", main)).toBe("hit");
     expect(await Bun.file(project.join("dist/page")).text()).toBe("OTHER");
-    await forget();
+    await removeAll();
     await project.write({ page: "hello" });
     expect(await project.run("build", main)).toBe("hit");
     expect(await Bun.file(project.join("dist/page")).text()).toBe("HELLO");
     expect(await countIn(served.store)).toEqual({ blobs: 4, names: 3 });
 
     // A token without write access causes one warning, and reads continue.
-    await forget();
+    await removeAll();
     await project.write({ page: "third" });
     const reading = await project.rt(["run", "build"], variablesFor(served, "reader"));
     expect(reading.stderr).toContain("warning: Shared cache: token has no write access (403)");
@@ -67,7 +67,7 @@ test.skipIf(!CAN_TRACE)(
     for (const script of ["build", "where"]) expect(await one.run(script, env)).toBe("ran");
     const stored = await Array.fromAsync(new Bun.Glob("blobs/*/*").scan(served.store));
     expect(stored.length).toBe(4);
-    await one.rt(["cache", "clear"]);
+    await forget(one);
     expect(await two.run("build", env)).toBe("hit");
     expect(await Bun.file(two.join("dist/page")).text()).toBe("HELLO");
     expect(await two.run("where", env)).toBe("ran");
