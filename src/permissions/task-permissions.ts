@@ -325,5 +325,7 @@ function temporaryVariables(folder: string): Record<string, string> {
     XDG_CONFIG_HOME: join(folder, "config"),
     // nx refuses the folder of temporary files itself.
     NX_SOCKET_DIR: join(folder, "nx"),
+    // By default nx copies its library to /tmp.
+    NX_NATIVE_FILE_CACHE_DIRECTORY: join(folder, "nx-library"),
   };
 }

@@ -213,10 +213,10 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect(stderr).toContain("/etc/shadow: Permission denied");
   });
 
-  test("a task cannot list the temporary files of another task, and has a folder for sockets of nx in its own", async () => {
+  test("a task cannot list the temporary files of another task, and has folders for nx in its own", async () => {
     await using place = await besideFolder({
       ...manifest({
-        a: "echo secret > $TMPDIR/a; ls -d $TMPDIR; test $NX_SOCKET_DIR = $TMPDIR/nx",
+        a: "echo secret > $TMPDIR/a; ls -d $TMPDIR; test $NX_SOCKET_DIR$NX_NATIVE_FILE_CACHE_DIRECTORY = $TMPDIR/nx$TMPDIR/nx-library",
         b: "ls $TMPDIR $TMPDIR/../*/a",
       }),
       "rtfig.toml": '[permissions]\ndefault = true\n[tasks.b]\ndepends-on = ["a"]\n',
