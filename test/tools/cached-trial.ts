@@ -6,7 +6,8 @@ import { type CachedProject, cachedProject, outcomeOf } from "../cache/cached-pr
 import { createProject } from "../support/project.ts";
 import type { Environment } from "../support/rt.ts";
 import { AFTER, BEFORE, type CachedToolProject } from "./cached-projects.ts";
-import { installTool, runProgram, type Workshop } from "./installation.ts";
+import type { Workshop } from "./installation.ts";
+import { readAll, setUp } from "./project-setup.ts";
 
 export interface CachedTrial {
   readonly version: string;
@@ -15,9 +16,6 @@ export interface CachedTrial {
   /** The output of a failed step. */
   readonly failure?: string;
 }
-
-/** Lines of each project's .gitignore. */
-const IGNORED = ["node_modules", "dist", ".next", ".astro"];
 
 interface Step {
   /** A result of outcomeOf(), or the project's uncacheable reason. */
@@ -47,7 +45,7 @@ export async function tryCaching(
 ): Promise<CachedTrial> {
   await using project = await cachedProject({}, {}, "", workshop.folder);
   await using home = await createProject();
-  const version = await setUp(tool, project, workshop);
+  const version = await setUp(tool, project, workshop, ["cache = true", ...tool.row]);
   const env = { HOME: home.path, USER: "ada", PATH: workshop.path, ...shared, ...tool.env };
   const results: string[] = [];
   for (const step of stepsOf(tool)) {
@@ -102,24 +100,6 @@ function stepsOf({ outputFolder, uncacheableReason: reason }: CachedToolProject)
   ];
 }
 
-/** @returns the tool's version */
-async function setUp(tool: CachedToolProject, project: CachedProject, workshop: Workshop): Promise<string> {
-  const { starter, files, packages, script, row } = tool;
-  // A starter needs an empty folder.
-  if (starter) for (const name of ["package.json", "rtfig.toml"]) await rm(project.join(name));
-  runProgram(["git", "init", "--quiet"], project.path);
-  if (starter) runProgram(["npx", "--yes", ...starter], project.path, workshop.path);
-  await project.write(files);
-  const version = await installTool(project.path, packages, workshop);
-  const manifest = (await Bun.file(project.join("package.json")).json()) as { scripts: object };
-  await project.write({
-    "package.json": { type: "module", ...manifest, scripts: { ...manifest.scripts, work: script } },
-    "rtfig.toml": `${["[tasks.work]", "cache = true", ...row].join("\n")}\n`,
-    ".gitignore": IGNORED.map((name) => `${name}\n`).join(""),
-  });
-  return version;
-}
-
 async function removeOutputs({ outputFolder }: CachedToolProject, project: CachedProject): Promise<void> {
   await rm(project.join(outputFolder!), { recursive: true });
 }
@@ -151,13 +131,4 @@ async function runStep(
   const content = outputFolder === undefined ? output : await readAll(project.join(outputFolder));
   if (content.includes(text)) return undefined;
   return `${outputFolder ?? "the terminal output"} does not contain ${text}: ${output}`;
-}
-
-async function readAll(folder: string): Promise<string> {
-  const files = new Bun.Glob("**/*").scan({ cwd: folder, dot: true, absolute: true });
-  const texts = await Array.fromAsync(files, async (file) => [file, await Bun.file(file).text()] as const);
-  return texts
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, text]) => text)
-    .join("\n");
 }

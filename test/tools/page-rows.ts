@@ -1,16 +1,14 @@
-// Updates a page's table of tools: the first table whose head begins with "Tool". Tools without a trial keep their rows; the
-// order is that of the projects.
+// Updates a page's table of tools, which has the head's first cell. Tools without a trial keep their rows; the order is that of
+// the projects.
 import { join } from "node:path";
 import { format, renderTable } from "../../build/docs/markdown.ts";
 import { REPOSITORY } from "../support/rt.ts";
 
 type Row = readonly string[];
 
-const TABLE = /\| Tool [\s\S]*?(?=\n\n|$)/;
-
 /** Returns the present rows by the tool's name. */
-function readRows(page: string): Map<string, Row> {
-  const lines = TABLE.exec(page)![0].split("\n").slice(2);
+function readRows(table: string): Map<string, Row> {
+  const lines = table.split("\n").slice(2);
   // renderTable() escapes bars in cells again.
   const cellsOf = (line: string) => line.split(/(?<!\\)\|/).slice(1, -1);
   const rows = lines.map((line) => cellsOf(line).map((cell) => cell.trim().replaceAll("\\|", "|")));
@@ -26,8 +24,10 @@ export async function writeRows(
 ): Promise<void> {
   const path = join(REPOSITORY, file);
   const page = await Bun.file(path).text();
+  const pattern = new RegExp(`(?<=^|\\n)\\| ${RegExp.escape(head[0]!)} +\\|[\\s\\S]*?(?=\\n\\n|$)`);
+  const present = pattern.exec(page)![0];
   const rows = new Map([
-    ...readRows(page),
+    ...readRows(present),
     ...tried.filter((row) => row[1] !== "").map((row) => [row[0]!, row] as const),
   ]);
   const table = renderTable(
@@ -37,7 +37,7 @@ export async function writeRows(
   await Bun.write(
     path,
     format(
-      page.replace(TABLE, () => table),
+      page.replace(present, () => table),
       path,
     ),
   );

@@ -1,5 +1,5 @@
-// `npm run tools`: runs third-party tools in their newest versions under rt and with the cache, and writes the tables of
-// docs/reference/tools.md and docs/reference/cache.md. It runs only before a release, because it needs the network and minutes.
+// `npm run tools`: runs third-party tools in their newest versions under rt, with the cache and with permissions, and writes the
+// tables of docs/reference/tools.md and docs/reference/cache.md. It runs only before a release, because it needs the network and minutes.
 //
 //   npm run tools -- next vite     only tools whose names contain one of the words; other rows are unchanged
 import { CAN_TRACE } from "../cache/cached-project.ts";
@@ -7,6 +7,8 @@ import { CACHED_PROJECTS } from "./cached-projects.ts";
 import { tryCaching } from "./cached-trial.ts";
 import { openWorkshop } from "./installation.ts";
 import { writeRows } from "./page-rows.ts";
+import { type PermissionTrial, permittedRow, tryPermissions } from "./permission-trial.ts";
+import { PERMITTED_PROJECTS } from "./permitted-projects.ts";
 import { startPublicServer } from "./public-server.ts";
 import { tryProject } from "./project-trial.ts";
 import { PROJECTS } from "./projects.ts";
@@ -64,5 +66,22 @@ await writeRows(
   ["Tool", "Tried with", "Needs", "The same again"],
   CACHED_PROJECTS.map(({ tool }) => tool),
   cachedRows,
+);
+
+const permittedRows: string[][] = [];
+// Permissions need what tracing needs.
+for (const project of PERMITTED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
+  const { tool } = project;
+  const trial: PermissionTrial = await tryPermissions(project, workshop).catch(failureOf);
+  const { version, failure, learnedFailure, table = [] } = trial;
+  report(`${tool} ${version} with the default permissions`, failure);
+  report(`${tool} ${version} with its table: ${table.join(", ")}`, learnedFailure);
+  permittedRows.push(permittedRow(tool, trial));
+}
+await writeRows(
+  "docs/reference/tools.md",
+  ["Tool with permissions", "Tried with", "By default", "Learned table"],
+  PERMITTED_PROJECTS.map(({ tool }) => tool),
+  permittedRows,
 );
 process.exit(hasFailed ? 1 : 0);
