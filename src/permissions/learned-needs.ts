@@ -11,6 +11,7 @@ import { printLine, reportLine } from "../output.ts";
 import { oneLine, printable } from "../printable.ts";
 import { confirm } from "../secrets/confirm-prompt.ts";
 import { UserError } from "../user-error.ts";
+import { describeSince } from "./need-history.ts";
 import { editTables } from "./table-edit.ts";
 import { isSameTable, proposeTable, type TaskNeeds } from "./table-proposal.ts";
 
@@ -18,6 +19,7 @@ export class LearnedNeeds {
   readonly #mode: PermissionObservation;
   readonly #file: string;
   readonly #text: string;
+  readonly #root: string;
   /** By the name of the row, one for each task that has the row. */
   readonly #needs = new Map<string, TaskNeeds[]>();
 
@@ -26,6 +28,7 @@ export class LearnedNeeds {
     this.#mode = mode;
     this.#file = config?.file ?? (root === process.cwd() ? FILE_NAME : join(root, FILE_NAME));
     this.#text = config?.text ?? "";
+    this.#root = root;
   }
 
   add(row: string, needs: TaskNeeds): void {
@@ -45,6 +48,7 @@ export class LearnedNeeds {
   async conclude(): Promise<number> {
     const tables = this.#proposeAll();
     const isChecked = this.#mode === "check";
+    const since = isChecked ? [] : await this.#describeSince(tables);
     if (isChecked ? this.#needs.size === 0 : tables.size === 0) {
       reportLine("No task used more than its permissions allow");
       return 0;
@@ -52,6 +56,7 @@ export class LearnedNeeds {
     const names = [...(isChecked ? this.#needs : tables).keys()].map((row) => `"${oneLine(row)}"`).join(", ");
     const { text, difference } = editTables(this.#text, this.#file, tables);
     if (tables.size > 0) printLine([printable(this.#file), ...difference.map(printable)].join("\n"));
+    for (const line of since) reportLine(line);
     if (isChecked) {
       reportLine(`error: The permissions of ${names} do not allow what was used`);
       if (tables.size > 0) reportLine("hint: if the use is right, change rtfig.toml as shown");
@@ -64,6 +69,16 @@ export class LearnedNeeds {
     replaceFile(this.#file, text);
     reportLine(`Wrote the permissions of ${names} to ${printable(this.#file)}`);
     return 0;
+  }
+
+  /** Also remembers the runs that need nothing new. */
+  async #describeSince(tables: ReadonlyMap<string, PermissionTable>): Promise<string[]> {
+    const learned = [...this.#needs].map(([row, [needs]]) => ({
+      row,
+      own: needs!.table,
+      proposed: tables.get(row) ?? needs!.table ?? {},
+    }));
+    return await describeSince(this.#root, learned);
   }
 
   async #isAccepted(): Promise<boolean> {

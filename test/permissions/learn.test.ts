@@ -70,7 +70,16 @@ describe.skipIf(process.platform !== "linux")("permissions", () => {
     expect(stolen.stderr).toContain('error: The permissions of "build" do not allow what was used\n');
     const learned = await place.rt("run", "--silent", "--learn", "build");
     expect(learned.stdout).toBe(`key\n${stolen.stdout}`);
-    expect(learned.stderr).toBe("hint: to write it, use --learn=write\n");
+    const run = "learned run of \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC";
+    const hint = "hint: to write it, use --learn=write\n";
+    expect(learned.stderr).toMatch(
+      new RegExp(`^read ~/\\.ssh/\\*\\* was not needed by the ${run}\n${hint}$`),
+    );
+    // It was not written, so it is proposed again.
+    const again = await place.rt("run", "--silent", "--learn", "build");
+    expect(again.stderr).toMatch(
+      new RegExp(`^read ~/\\.ssh/\\*\\* is needed since the ${run}; that of .* did not need it\n${hint}$`),
+    );
   });
 
   test("--learn writes a table after a yes on a terminal, and proposes none when the task fails", async () => {
