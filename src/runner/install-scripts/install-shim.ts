@@ -23,7 +23,8 @@ import { TRACED_VARIABLE } from "../../cache/key/environment.ts";
 import { requirePermissionConsent } from "../../secrets/trust/permission-consent.ts";
 import { openSignalForwarder } from "../script/signal-forwarding.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
-import { beginInstallation } from "./known-scripts.ts";
+import { beginInstallation, listChangedScripts } from "./known-scripts.ts";
+import { describeRelease } from "./release-date.ts";
 import { REQUEST_VARIABLE, type ScriptRequest } from "./script-request.ts";
 
 /** Disposing prints what scripts have reported. */
@@ -67,13 +68,15 @@ export async function restrictInstallScripts(
   const shims = makeLink(process.execPath, "bash");
   const folder = makeTemporaryFolder();
   const report = join(folder, "report");
-  const known = beginInstallation(realpathSync(root));
+  const realRoot = realpathSync(root);
+  const known = beginInstallation(realRoot);
   const request: ScriptRequest = { shims, report, root, rows, known, isExplained, isLocked };
   return {
     path: `${shims}:${path}`,
     variables: { [REQUEST_VARIABLE]: JSON.stringify(request) },
     [Symbol.dispose]() {
       printMessages(report);
+      for (const change of listChangedScripts(realRoot)) reportLine(describeRelease(change, realRoot));
       removeTemporaryFolder(folder);
     },
   };

@@ -19,6 +19,8 @@ const EVENTS = ["preinstall", "install", "postinstall"] as const;
 
 /** Lifecycle scripts of one version of a package: one line each. */
 interface KnownScripts {
+  /** That of package.json; another one for an alias. */
+  readonly packageName?: string;
   readonly version: string;
   readonly lines: readonly string[];
   /** When rt has read them, in ms since the epoch. */
@@ -123,6 +125,7 @@ function parse(text: string | undefined): unknown {
 
 function readScripts(folder: string): KnownScripts {
   const manifest = (parse(readFileSync(join(folder, "package.json"), "utf8")) ?? {}) as {
+    readonly name?: unknown;
     readonly version?: unknown;
     readonly scripts?: Readonly<Record<string, unknown>>;
   };
@@ -134,7 +137,8 @@ function readScripts(folder: string): KnownScripts {
   const lines = EVENTS.filter((event) => scripts[event] !== undefined).map(
     (event) => `${event}: ${String(scripts[event])}`,
   );
-  return { version: String(manifest.version), lines, readAt: Date.now() };
+  const { name, version } = manifest;
+  return { packageName: String(name), version: String(version), lines, readAt: Date.now() };
 }
 
 /** Describes a change as a diff. */
