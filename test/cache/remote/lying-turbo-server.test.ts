@@ -39,7 +39,7 @@ async function runFresh(project: CachedProject, variables: Record<string, string
 const RAN = { isHit: false, warnings: [] };
 const INVALID = "warning: Shared cache: invalid signature, ignored";
 const MISSING =
-  "warning: Shared cache: a result without a signature is ignored; does the server store signatures (x-artifact-tag)?";
+  "warning: Shared cache: a result without a signature is ignored; does the server store signatures?";
 
 test.skipIf(!CAN_TRACE)("an artifact without a valid signature is not used, with one warning", async () => {
   await using server = startLyingServer();
