@@ -9,7 +9,8 @@
 // Non-obvious:
 // - Names in node_modules are never optional: bundlers read which packages are installed.
 // - An added folder is not optional, because the script might not skip it.
-import { basename, dirname, join } from "node:path";
+// - A file that the script used in the folder is a dependency itself, so it need not be considered here.
+import { basename, join } from "node:path";
 import type { TracedPath } from "../../../platform/tracing/contract/tracing.ts";
 import { isBelow } from "../relocation/stored-path.ts";
 import type { ProjectView } from "./entry-builder.ts";
@@ -44,8 +45,7 @@ async function findSkipped(
   own: ReadonlySet<string>,
   { root, selectSources }: ProjectView,
 ): Promise<ReadonlySet<string>> {
-  const used = new Set<string>();
-  for (const { path } of listed) for (let at = path; !used.has(at); at = dirname(at)) used.add(at);
+  const used = new Set(listed.map(({ path }) => path));
   const parents = new Map<string, string>();
   for (const { path, names } of listed)
     for (const name of path === root || isBelow(path, root) ? (names ?? []) : []) {

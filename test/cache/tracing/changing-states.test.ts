@@ -78,6 +78,15 @@ const FLIPS: Readonly<Record<string, Flip>> = {
     back: async (at) => await rename(at("moved"), at("d")),
     path: "d/f",
   },
+  "the content of a file that gets a hard link": {
+    access: "cat d/f",
+    change: async (at) => {
+      await link(at("d/f"), at("moved"));
+      await Bun.write(at("d/f"), "two\n");
+    },
+    back: async (at) => await Bun.write(at("d/f"), "one\n"),
+    path: "d/f",
+  },
   "the mode of a folder": {
     access: "stat -c %a d",
     change: async (at) => await chmod(at("d"), 0o700),
