@@ -4,8 +4,7 @@ import { timingSafeEqual } from "node:crypto";
 
 const KIND = "artifact-signature:v2";
 const INVALID = "Shared cache: invalid signature, ignored";
-const MISSING =
-  "Shared cache: a result without a signature is ignored; does the server store signatures?";
+const MISSING = "Shared cache: a result without a signature is ignored; does the server store signatures?";
 
 /** @param teamId ID of the team, not its name; "" without a team */
 export function signArtifact(key: Uint8Array, id: string, teamId: string, bytes: Uint8Array): string {
