@@ -13,6 +13,9 @@ import { UserError } from "../user-error.ts";
 import { isWithin } from "../workspace/member-match.ts";
 import { type Profile, SYSTEM_FOLDERS } from "./profile.ts";
 
+/** For one task, the search for spare rules takes longer than the rules themselves. */
+let isFurther = false;
+
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(
   { rules, hidden, envFolders, sockets, network, hosts }: Profile,
@@ -21,8 +24,9 @@ export function resolveRules(
 ): PermissionRules {
   const files: FileRule[] = [...ownFiles()];
   for (const { path, access, source } of rules)
-    if (!isCovered(path, access))
+    if (!isFurther || !isCovered(path, access))
       files.push({ path, access, followsLinks: source === "system" || source === "toolchain" });
+  isFurther = true;
   if (temporary !== undefined) files.push({ path: temporary, access: "write", followsLinks: false });
   const isChangeable = (path: string) =>
     files.some((rule) => rule.access === "write" && isWithin(path, rule.path));
