@@ -187,29 +187,38 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect(stdout.replaceAll(/^.*\| /gm, "")).toBe(`${closed}${closed}${closed}${open}`);
   });
 
-  test("a task of root reads what is new in /etc and mounted since an earlier task, but no closed file", async () => {
+  test("a later task of root uses what is new in /etc, mounted, or linked from a folder of the system, but no closed file", async () => {
     await using place = await besideFolder({
       ...manifest({
         first: "cat /etc/hosts",
         second: "cat /etc/hosts",
         change: "echo new > /etc/next; mv /etc/next /etc/hosts; mount --bind ../mounted /mnt",
-        third: "cat /etc/hosts /mnt/data /etc/shadow",
+        third: "cat /etc/hosts /mnt/data /etc/shadow; linked",
       }),
       "rtfig.toml":
         '[permissions]\ndefault = true\n[tasks.change]\npermissions = false\n[tasks.third.permissions]\nread = ["/mnt"]\n',
     });
-    await place.write({ "etc/hosts": "old\n", "etc/shadow": "hash\n", "mounted/data": "mounted\n" });
+    await place.write({
+      "etc/hosts": "old\n",
+      "etc/shadow": "hash\n",
+      "mounted/data": "mounted\n",
+      "opt/x": "",
+    });
+    await place.write({ "tools/linked": "#!/bin/sh\necho linked\n" });
+    chmodSync(place.join("tools/linked"), 0o755);
+    symlinkSync(place.join("tools"), place.join("opt/bin"));
     const args = ["run", "--silent", "--sequential", "first", "second", "change", "third"];
     const cwd = place.join("project");
     const hash = hashIn(await runRt({ args, cwd }));
-    const inside = ["unshare", "-Urm", "sh", "-ec", 'mount --bind "$0" /etc; exec "$@"', place.join("etc")];
+    const enter = 'for each in etc opt; do mount --bind "$0/$each" "/$each"; done; exec "$@"';
+    const inside = ["unshare", "-Urm", "sh", "-ec", enter, place.path];
     const { stdout, stderr } = await runRt({
       program: [...inside, RT],
       args,
       cwd,
-      env: { RT_TRUST: hash, TMPDIR: place.path },
+      env: { RT_TRUST: hash, TMPDIR: place.path, PATH: `/opt/bin:${process.env.PATH}` },
     });
-    expect(stdout.replaceAll(/^.*\| /gm, "")).toBe("old\nold\nnew\nmounted\n");
+    expect(stdout.replaceAll(/^.*\| /gm, "")).toBe("old\nold\nnew\nmounted\nlinked\n");
     expect(stderr).toContain("/etc/shadow: Permission denied");
   });
 
