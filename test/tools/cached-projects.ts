@@ -83,6 +83,7 @@ export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }]
     packages: ["oxlint"],
     script: "oxlint src",
     row: [],
+    notShared: "it lists the folders above the project",
     files: UNUSED,
     source: "src/main.js",
   },

@@ -46,7 +46,15 @@ export async function tryCaching(
   await using project = await cachedProject({}, {}, "", workshop.folder);
   await using home = await createProject();
   const version = await setUp(tool, project, workshop, ["cache = true", ...tool.row]);
-  const env = { HOME: home.path, USER: "ada", PATH: workshop.path, ...shared, ...tool.env };
+  // The names of folders in TMPDIR count, so the home directory must not be in it.
+  const env = {
+    HOME: home.path,
+    USER: "ada",
+    PATH: workshop.path,
+    TMPDIR: undefined,
+    ...shared,
+    ...tool.env,
+  };
   const results: string[] = [];
   for (const step of stepsOf(tool)) {
     await step.prepare?.(tool, project);

@@ -10,17 +10,12 @@ const PACKAGE = "turborepo-remote-cache";
 const TOKEN = "token-of-a-trial";
 const KEY = "a-key-of-the-team";
 
-export interface PublicServer extends AsyncDisposable {
-  readonly version: string;
-  /** The environment variables of a client. */
-  readonly env: Environment;
-}
-
-export async function startPublicServer(workshop: Workshop): Promise<PublicServer> {
+/** Returns the environment variables of a client. The server ends with this process. */
+export async function startPublicServer(workshop: Workshop): Promise<Environment> {
   const folder = join(workshop.folder, PACKAGE);
   mkdirSync(folder);
   runProgram(["npm", "init", "--yes"], folder, workshop.path);
-  const version = await installTool(folder, [PACKAGE], workshop);
+  await installTool(folder, [PACKAGE], workshop);
   const port = await findPort();
   const server = Bun.spawn(["node", `node_modules/.bin/${PACKAGE}`], {
     cwd: folder,
@@ -38,6 +33,7 @@ export async function startPublicServer(workshop: Workshop): Promise<PublicServe
       STORAGE_PATH: join(folder, "store"),
     },
   });
+  process.on("exit", () => server.kill()); // the trials end with process.exit
   const url = `http://localhost:${port}`;
   const headers = { authorization: `Bearer ${TOKEN}` };
   await waitUntil(async () => {
@@ -48,17 +44,10 @@ export async function startPublicServer(workshop: Workshop): Promise<PublicServe
     );
   });
   return {
-    version,
-    env: {
-      TURBO_API: url,
-      TURBO_TEAM: "acme",
-      TURBO_TOKEN: TOKEN,
-      TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY,
-    },
-    async [Symbol.asyncDispose]() {
-      server.kill();
-      await server.exited;
-    },
+    TURBO_API: url,
+    TURBO_TEAM: "acme",
+    TURBO_TOKEN: TOKEN,
+    TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY,
   };
 }
 

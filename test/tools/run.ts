@@ -48,13 +48,13 @@ await writeRows(
 );
 
 if (!CAN_TRACE) console.log("skipped: rt traces scripts only on Linux");
-await using server = await startPublicServer(workshop);
+const shared = await startPublicServer(workshop);
 const cachedRows: string[][] = [];
 for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
   const { tool, row, remark } = project;
   const { failure, version, results } = {
     results: [],
-    ...(await tryCaching(project, workshop, server.env).catch(failureOf)),
+    ...(await tryCaching(project, workshop, shared).catch(failureOf)),
   };
   report(`${tool} ${version}: ${results.join(", ")}`, failure);
   const found = remark === undefined ? "found" : `found; ${remark}`;
