@@ -123,6 +123,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/permissions/linux/support",
     "platform/permissions/linux/permitted-child",
     "platform/permissions/linux/terminals",
+    "platform/permissions/macos/support",
+    "platform/permissions/macos/permitted-child",
   ],
   "shared-cache": ["src/runner/task-run/remote/remote-cache", "src/runner/task-run/remote/remote-consent"],
   share: ["src/runner/task-run/remote/share", "src/tasks/leases/shared-run"],

@@ -3,14 +3,15 @@ import type { PermissionSupport } from "./contract/permissions.ts";
 
 const NOT_ENFORCED = "permissions are not enforced on this system";
 
-/** Returns whether a version of this operating system enforces permissions. */
-export function hasEnforcement(): boolean {
+/** Returns whether a version of this operating system limits install scripts. */
+export function limitsInstallScripts(): boolean {
   return process.platform === "linux";
 }
 
 /** Returns a description of what this system enforces. */
 export async function findSupport(): Promise<PermissionSupport> {
   if (process.platform === "linux") return (await import("./linux/support.ts")).supportOfLinux();
+  if (process.platform === "darwin") return (await import("./macos/support.ts")).supportOfMacos();
   return { obstacle: NOT_ENFORCED, missing: [] };
 }
 
@@ -18,6 +19,9 @@ export async function findSupport(): Promise<PermissionSupport> {
 export function permittedStart() {
   if (process.platform === "linux")
     return (require("./linux/permitted-child.ts") as typeof import("./linux/permitted-child.ts"))
+      .startPermitted;
+  if (process.platform === "darwin")
+    return (require("./macos/permitted-child.ts") as typeof import("./macos/permitted-child.ts"))
       .startPermitted;
   throw new Error(NOT_ENFORCED);
 }

@@ -4,7 +4,7 @@ import { oneLine } from "../printable.ts";
 import { UserError } from "../user-error.ts";
 
 /**
- * Returns a warning about restrictions that the kernel lacks.
+ * Returns a warning about restrictions that the system lacks.
  * @param hint how to run without permissions
  * @throws UserError if permissions cannot be enforced, or not completely with --locked
  */
@@ -18,7 +18,7 @@ export function checkSupport(
   if (obstacle !== undefined)
     throw new UserError(`The permissions of ${labels} cannot be enforced: ${obstacle}`, hint);
   if (missing.length === 0) return undefined;
-  const gap = `permissions do not cover ${missing.join(", ")} on this kernel`;
+  const gap = `permissions do not cover ${missing.join(", ")} on this system`;
   if (isLocked) throw new UserError(`--locked: ${gap}`, "to run with the other restrictions, omit --locked");
   return `warning: ${gap}`;
 }

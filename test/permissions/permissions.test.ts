@@ -514,7 +514,7 @@ print(done.returncode, done.stdout + done.stderr, end="")`;
   test("--locked makes a restriction that the kernel lacks an error instead of a warning", () => {
     const tasks = [{ label: "build" }];
     const gap =
-      "permissions do not cover signals to processes outside of the task (Linux 6.12) on this kernel";
+      "permissions do not cover signals to processes outside of the task (Linux 6.12) on this system";
     expect(checkSupport(supportOfLinux(5), tasks, false)).toBe(`warning: ${gap}`);
     expect(() => checkSupport(supportOfLinux(5), tasks, true)).toThrow(`--locked: ${gap}`);
     expect(checkSupport(supportOfLinux(6), tasks, true)).toBeUndefined();

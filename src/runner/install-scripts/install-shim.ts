@@ -8,7 +8,7 @@
 //   optional packages and variables of the scripts stay those of the installer.
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { findSupport, hasEnforcement } from "../../../platform/permissions/permissions.ts";
+import { findSupport, limitsInstallScripts } from "../../../platform/permissions/permissions.ts";
 import { makeLink } from "../../../platform/files/shim-links.ts";
 import { makeTemporaryFolder, removeTemporaryFolder } from "../../../platform/files/temporary-folder.ts";
 import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
@@ -27,6 +27,8 @@ import { beginInstallation, listChangedScripts } from "./known-scripts.ts";
 import { describeRelease } from "./release-date.ts";
 import { REQUEST_VARIABLE, type ScriptRequest } from "./script-request.ts";
 
+const NOT_LIMITED = { obstacle: "install scripts are limited on Linux only", missing: [] };
+
 /** Disposing prints what scripts have reported. */
 export interface RestrictedInstall extends Disposable {
   readonly path: string;
@@ -43,13 +45,13 @@ export async function restrictInstallScripts(
   cwd: string,
   path = host.originalVariable("PATH") ?? "",
 ): Promise<RestrictedInstall | undefined> {
-  if (!hasEnforcement() && !isLocked) return undefined;
+  if (!limitsInstallScripts() && !isLocked) return undefined;
   const root = findRoot(cwd) ?? cwd;
   if (isOff) {
     requirePermissionConsent(config!, root);
     return undefined;
   }
-  const support = await findSupport();
+  const support = limitsInstallScripts() ? await findSupport() : NOT_LIMITED;
   // The tracer of a cached task has the only listener of its process tree.
   const obstacle =
     host.originalVariable(TRACED_VARIABLE) === undefined ? support.obstacle : "the cached task is traced";
