@@ -86,6 +86,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     page: "reference/cache.md",
     help: "What counts as an input of a cached script; variables; tools",
   },
+  "permission-details": {
+    page: "reference/permissions.md",
+    help: "Variables and folders of a task with permissions; other programs",
+  },
   errors: { page: "reference/errors.md", help: "Error codes and exit codes" },
   import: { page: "guides/import.md", help: "Move from turbo, nx or pnpm: rt cache import" },
   migration: { page: "guides/migration.md", help: "Migrate from bun, npm, pnpm, Deno or keytar" },
