@@ -40,7 +40,7 @@ const BASE = [
   `(allow mach-lookup ${SERVICES.map((name) => `(global-name ${quote(name)})`).join(" ")})`,
 ];
 
-/** Hosts that the sandbox cannot tell from others. */
+/** Returns the hosts that the sandbox cannot open alone. */
 export function unenforcedHosts({ hosts }: PermissionRules): readonly HostRule[] {
   return hosts.filter(({ name }) => !LOCAL_NAMES.includes(name));
 }
