@@ -70,12 +70,6 @@ export default {
       tests: ["cache/entry/stale-hits"],
     },
     {
-      fault: "directory listings are not dependencies",
-      text: `conditions.push(stems ? ["names", path, seen, stems] : ["names", path, seen]);`,
-      becomes: "",
-      tests: ["cache/entry/stale-hits"],
-    },
-    {
       fault: "an input that changed during the run is recorded with its final state",
       text: `if (last || (first.kind === "file" && first.isFresh)) throw new NotCacheableError("changed", path);`,
       becomes: "",
@@ -198,6 +192,14 @@ export default {
       text: "if not holds(script, claim) then return 0 end",
       becomes: "",
       tests: ["distributed/board"],
+    },
+  ],
+  "src/cache/entry/recorded-listings.ts": [
+    {
+      fault: "directory listings are not dependencies",
+      text: `return [stems ? ["names", traced.path, counted, stems] : ["names", traced.path, counted]];`,
+      becomes: "return [];",
+      tests: ["cache/entry/stale-hits"],
     },
   ],
 } satisfies MutantTable;
