@@ -61,19 +61,26 @@ describe("rt run --filter", () => {
     expect(status).toBe(0);
   });
 
-  test("loads no lazy module of the engine", async () => {
+  test("loads no lazy module of the engine, and no streams for cached scripts", async () => {
     await using project = await createProject(
       workspace({ a: scripts("sleep 0"), b: scripts("echo b; pwd") }),
     );
-    const { stdout, stderr } = await runRt({
-      args: ["run", "--filter", "*", "t"],
-      cwd: project.path,
-      env: { BUN_JSC_dumpGeneratedBytecodes: "1" },
-    });
-    const functions = (stdout + stderr).matchAll(/^(\S*)#\w+:\[/gm);
-    const names = [...functions].map(([, name]) => name!);
-    expect(names.filter((name) => name.includes("chunk-")).length).toBeGreaterThan(2);
-    expect(names.filter((name) => name.includes(":"))).toEqual([]);
+    const listModules = async () => {
+      const { stdout, stderr } = await runRt({
+        args: ["run", "--filter", "*", "t"],
+        cwd: project.path,
+        env: { BUN_JSC_dumpGeneratedBytecodes: "1", XDG_CACHE_HOME: project.join("cache") },
+      });
+      const functions = (stdout + stderr).matchAll(/^(\S*)#\w+:\[/gm);
+      const names = [...functions].map(([, name]) => name!);
+      expect(names.filter((name) => name.includes("chunk-")).length).toBeGreaterThan(2);
+      return names.filter((name) => name.includes(":"));
+    };
+    expect(await listModules()).toEqual([]);
+    await project.write({ "rtfig.toml": "[tasks.t]\ncache = true\n" });
+    const modules = await listModules();
+    expect(modules).toContain("node:fs");
+    expect(modules.filter((name) => /net|stream/.test(name))).toEqual([]);
   });
 
   test.if(process.platform === "linux")("runs from a directory whose name is not valid UTF-8", async () => {

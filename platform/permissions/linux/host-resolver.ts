@@ -14,7 +14,13 @@ import { closeDescriptor, writeAvailable } from "../../native/posix/pipe.ts";
 import type { HostRule, RefusedCall } from "../contract/permissions.ts";
 import { CODES, parseQuery, type Query, TYPE_A, TYPE_AAAA, writeAnswer } from "../dns-message.ts";
 import { HostList, isHostName, type ListedName, mayOpen } from "../host-list.ts";
-import { type AddressBytes, classifyAddress, parseAddress, v4BytesOf } from "../ip-address.ts";
+import {
+  type AddressBytes,
+  classifyAddress,
+  LOOPBACK_ADDRESSES,
+  parseAddress,
+  v4BytesOf,
+} from "../ip-address.ts";
 import type { PermittedAddresses } from "./permitted-addresses.ts";
 import { lookUp, readSearchList } from "./system-names.ts";
 
@@ -217,10 +223,7 @@ interface NameAnswer {
 }
 
 const NO_SUCH_NAME: NameAnswer = { code: CODES.noSuchName, addresses: [] };
-const LOOPBACK: NameAnswer = {
-  code: CODES.ok,
-  addresses: ["127.0.0.1", "::1"].map((address) => parseAddress(address)!),
-};
+const LOOPBACK: NameAnswer = { code: CODES.ok, addresses: LOOPBACK_ADDRESSES };
 const OBSERVED: ListedName = { ports: [], isExact: true };
 
 /** Sets a value as the newest one, and removes the oldest of too many. */
