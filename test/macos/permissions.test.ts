@@ -5,6 +5,7 @@ import { startPermitted } from "../../platform/permissions/macos/permitted-child
 import { compileProfile } from "../../platform/permissions/macos/sandbox-profile.ts";
 import { supportOfMacos } from "../../platform/permissions/macos/support.ts";
 import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
+import { ABSENT } from "../support/rt.ts";
 
 const LINKS: Readonly<Record<string, string | undefined>> = {
   "/etc": "/private/etc",
@@ -102,7 +103,7 @@ test("the program runs below sandbox-exec, but a nested one keeps the sandbox th
 });
 
 test("macOS without sandbox-exec cannot enforce permissions", () => {
-  expect(supportOfMacos("/nonexistent").obstacle).toBe("/nonexistent is missing");
+  expect(supportOfMacos(ABSENT).obstacle).toBe(`${ABSENT} is missing`);
   expect(supportOfMacos("/bin/sh")).toEqual({
     missing: ["reports of refusals", "processes that a task leaves behind"],
   });
