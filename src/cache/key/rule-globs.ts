@@ -14,9 +14,9 @@ export const TOOL_CACHES: readonly string[] = [
 
 const USER = process.getuid?.() ?? 0;
 
-/** Tool caches in the temporary directory: Node.js (for tsc, eslint, Vite), Jest, tsx, and older tools. */
+/** Tool caches in the temporary directory: Node.js (for tsc, eslint, Vite), jiti (eslint.config.ts), Jest, tsx, and older tools. */
 const TEMPORARY_CACHES: readonly string[] = [
-  ...["node-compile-cache", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
+  ...["node-compile-cache", "jiti", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
   // Private directories of a nested rt; their content is named after its hash.
   ...["rt-links-*", "rt-files-*"],
 ];

@@ -9,7 +9,7 @@ import { CAN_TRACE, cachedCases, cachedProject, mapCases } from "../cached-proje
 const USER = process.getuid?.() ?? 0;
 const IN_MODULES = [".cache", ".vite", ".vite-temp", ".vitest-cache", ".experimental-vitest-cache"];
 const TEMPORARY = [
-  ...["node-compile-cache", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
+  ...["node-compile-cache", "jiti", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
   ...["rt-links-1", "rt-files-1"],
 ];
 
