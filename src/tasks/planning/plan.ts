@@ -33,6 +33,7 @@ import { choosesPackages } from "../../config/settings/many.ts";
 import { UserError } from "../../user-error.ts";
 import { collapseGraph, orderPackages } from "./graph.ts";
 import type { TaskSelection } from "./affected-tasks.ts";
+import { describeScriptArgument } from "./script-argument.ts";
 import type { Shard } from "./shard.ts";
 import { taskId, type TaskStep, type ScriptTask, type TaskRequest } from "../task.ts";
 
@@ -197,6 +198,11 @@ export function planMembers(
     tasksOf.set(node, own);
   }
   requireScripts(workspace, eligible, tasksOf, request);
+  const scriptArgument = describeScriptArgument(
+    request,
+    eligible.map((index) => workspace.members[index]!.manifest),
+  );
+  if (scriptArgument !== undefined) notices.push(scriptArgument);
   notices.push(...(request.adviseOn?.(workspace) ?? []));
   const isOrdered = !request.parallel && !request.sequential;
   const nearestTasks = isOrdered

@@ -246,6 +246,14 @@ describe("several words", () => {
   test("words are arguments without [tasks]", async () => {
     const { stdout, stderr } = await run(SHOP, ["build", "test", "--filter"], "packages/web");
     expect([stdout, stderr]).toEqual(["build test --filter\n", "$ echo build test --filter\n"]);
+    const scripts = [
+      'warning: "test" is an argument of "build" here, but also a script; to run both, declare [tasks] in rtfig.toml (rt help tasks); else put -- before arguments',
+    ];
+    const warningsOf = async (...args: string[]): Promise<string[]> =>
+      (await run(SHOP, ["--filter=*", ...args])).stderr.match(/^warning: .*$/gm) ?? [];
+    expect(await warningsOf("build", "x", "test")).toEqual(scripts);
+    expect(await warningsOf("build", "--", "test")).toEqual([]);
+    expect(await warningsOf("build", "x", "lint")).toEqual([]); // of the root, which is not selected
   });
 
   test("a word may name a task of another package", async () => {
