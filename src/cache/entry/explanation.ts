@@ -3,7 +3,7 @@ import { type CacheEntry, type Mention, OUTPUT, type RecordedDependency, ROOT_ME
 import { toPortablePath } from "../relocation/stored-path.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { NOT_CACHED } from "./uncacheable-reasons.ts";
-import { type CacheKey, compareKeys, currentUmask, type Field, RULE } from "../key/cache-key.ts";
+import { type CacheKey, compareKeys, currentUmask, type Field, FOLDER, RULE } from "../key/cache-key.ts";
 import { tableOf } from "../key/rule-line.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import type { EntrySnapshot } from "./entry-snapshot.ts";
@@ -116,10 +116,14 @@ export function describeDifferences(differences: readonly string[]): string {
 const MAX_INPUTS = 3;
 
 /** Returns which values of the key no shared result has: users differ in these. */
-export function describeUnshared({ inputs }: CacheKey, { env }: CacheRule, root: string): string {
+export function describeUnshared({ inputs, fields }: CacheKey, { env }: CacheRule, root: string): string {
   const files =
     inputs.length > MAX_INPUTS ? ["its inputs"] : inputs.map((path) => toPortablePath(path, root));
-  const values = ["this command", "row", `umask (${currentUmask().toString(8)})`, ...env, ...files];
+  const folders = fields.flatMap(({ name }) => (name.startsWith(FOLDER) ? [name.slice(FOLDER.length)] : []));
+  const values = [
+    ...["this command", "row", `umask (${currentUmask().toString(8)})`],
+    ...[`user folders (${folders.join(", ") || "default"})`, ...env, ...files],
+  ];
   return `no shared result has ${values.slice(0, -1).join(", ")} and ${values.at(-1)!}`;
 }
 

@@ -50,6 +50,9 @@ export interface KeyRequest {
 /** The name of the field with the rule. It has no table, so that moving a rule to [tasks] leaves the key. */
 export const RULE = "its rule";
 
+/** Such a field is a folder of the user that is not the default one. */
+export const FOLDER = "the folder ";
+
 export interface Field {
   /** The name in messages. */
   readonly name: string;
@@ -132,7 +135,7 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
     const meant = isPassed(name) ? withoutRoot(own, root) : portable(own);
     fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });
   }
-  for (const [name, value] of countedFolders(variables)) add(`the folder ${name}`, hashesOf(value));
+  for (const [name, value] of countedFolders(variables)) add(FOLDER + name, hashesOf(value));
   const relative = (variables.PATH ?? "").split(delimiter).filter((each) => !isAbsolute(each));
   if (relative.length > 0) add("the list of relative directories in PATH", relative);
   const inside = MARKS.flatMap((mark) => {
