@@ -127,7 +127,7 @@ test("rt cache import translates turbo.json, and names what has no equivalent", 
   await project.write({ "turbo.json": "{}" });
   expect((await run("turbo.json")).stderr).toBe(
     'error: turbo.json has no tasks: "tasks" is missing or empty\n' +
-      "hint: rt run needs none; to cache scripts or to order them, write [tasks] in rtfig.toml (rt help tasks)\n",
+      "hint: rt run needs none; to cache scripts or to order them, write [tasks] in rtfig.toml (rt help import)\n",
   );
   expect((await run("moon.yml")).stderr).toStartWith(
     "error: rt cache import needs one turbo.json, nx.json or pnpm-workspace.yaml\n",

@@ -82,7 +82,7 @@ function noTasks(path: string, { keys }: ImportFormat, content: JsonTable): User
   if (words.length === 0)
     return new UserError(
       `${name} has no tasks: "${keys[0]}" is missing or empty`,
-      "rt run needs none; to cache scripts or to order them, write [tasks] in rtfig.toml (rt help tasks)",
+      "rt run needs none; to cache scripts or to order them, write [tasks] in rtfig.toml (rt help import)",
     );
   const shown = words.slice(0, MAX_SHOWN).map((word) => `"${oneLine(word)}"`);
   return new UserError(
