@@ -26,6 +26,7 @@ import type { ExitStatus } from "../script/step-wait.ts";
 import { appendArguments, quoteArgument } from "../../shell-quoting.ts";
 import { openRun, prepareStep, type RunContext } from "../script/step-preparation.ts";
 import { markWithheld, removeVariables, variablesOf, withoutVariables } from "../script/secret-variables.ts";
+import { describeNestedRun } from "./nested-run.ts";
 import { describeOptionArgument } from "./option-argument.ts";
 import { createRemoteRunner } from "./remote/remote-runner.ts";
 import { RunSecrets } from "./secrets/run-secrets.ts";
@@ -178,9 +179,11 @@ function requestFor(
     commandFor: commandOf,
     quote: quoteArgument,
     adviseOn: (workspace) => {
-      const notice = settings.tasks && describeOptionArgument(many);
-      const strayRules = describeStrayRules(rulesOf(settings, config, cwd, provision), workspace);
-      return notice === undefined ? strayRules : [notice, ...strayRules];
+      const notices = [
+        settings.tasks && describeOptionArgument(many),
+        describeNestedRun(many.scripts, cache, workspace),
+      ].filter((each) => each !== undefined);
+      return [...notices, ...describeStrayRules(rulesOf(settings, config, cwd, provision), workspace)];
     },
     cache: cache && createTaskCache(cache, { many, config, cwd, starting, env: originalEnvironment, opened }),
     remote: remote && createRemoteRunner(remote, { cache, script, config, cwd, permissions }),

@@ -1,4 +1,4 @@
-// rt in a traced script does not trace its scripts again, and prints no warning about it.
+// rt in a traced script does not trace its scripts again. It warns if it would cache scripts of several packages.
 import { expect, test } from "bun:test";
 import { RT } from "../../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "../cached-project.ts";
@@ -22,5 +22,28 @@ test.skipIf(!CAN_TRACE)(
     expect(second).toMatchObject({ stdout: first.stdout, status: 0 });
     expect(second.stderr).toContain("Cached (saved");
     expect(await Bun.file(project.join("out")).text()).toBe("text\n");
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "a cached script of the root that starts those of the packages is named",
+  async () => {
+    const build = `${RT} run --filter='*' build`;
+    const files = {
+      "package.json": JSON.stringify({ workspaces: ["a"], scripts: { build } }),
+      "rtfig.toml": "",
+    };
+    await using project = await cachedProject(
+      {},
+      { ...files, "a/package.json": '{ "name": "a", "scripts": { "build": "echo a" } }' },
+    );
+    const warningsWith = async (config: string) => {
+      await project.write({ "rtfig.toml": `[tasks.build]\ncache = true\n${config}` });
+      return (await project.rt(["run", "build"])).stderr.match(/^warning: .*$/gm);
+    };
+    expect(await warningsWith("")).toEqual([
+      'warning: this run is inside the cached script "build", so all packages are one result; to cache each one, set cache = false in [tasks."//#build"]',
+    ]);
+    expect(await warningsWith('[tasks."//#build"]\ncache = false\n')).toBe(null);
   },
 );
