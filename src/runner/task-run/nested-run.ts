@@ -2,7 +2,7 @@
 //
 // Non-obvious:
 // - Only the outer script is traced and cached. So a change in one package runs the scripts of all packages.
-import { join } from "node:path";
+// - Scripts are traced on Linux only, so "/" separates paths. Loading node:path would delay each run of many scripts.
 import { host } from "../../../platform/processes/process.ts";
 import { TRACED_VARIABLE } from "../../cache/key/environment.ts";
 import { ROOT_PACKAGE } from "../../config/tasks/task-table.ts";
@@ -23,7 +23,7 @@ export function describeNestedRun(
       !isRoot && scripts.some((each) => ruleFor(cache, { name, directory }, each)),
   );
   if (!isCached) return undefined;
-  const isOfRoot = host.originalVariable("npm_package_json") === join(root, "package.json");
+  const isOfRoot = host.originalVariable("npm_package_json") === `${root}/package.json`;
   const owner = isOfRoot ? ROOT_PACKAGE : (host.originalVariable("npm_package_name") ?? "");
   return (
     `this run is inside the cached script "${oneLine(event)}", so all packages are one result; ` +
