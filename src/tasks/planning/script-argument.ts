@@ -16,5 +16,5 @@ export function describeScriptArgument(
   return word === undefined
     ? undefined
     : `"${oneLine(word)}" is an argument of "${oneLine(scripts[0] ?? "")}" here, but also a script; ` +
-        "to run both, declare tasks in rtfig.toml (rt help tasks); else put -- before arguments";
+        "to run both, use [tasks] (rt help tasks); else put -- before arguments";
 }

@@ -247,7 +247,7 @@ describe("several words", () => {
     const { stdout, stderr } = await run(SHOP, ["build", "test", "--filter"], "packages/web");
     expect([stdout, stderr]).toEqual(["build test --filter\n", "$ echo build test --filter\n"]);
     const scripts = [
-      'warning: "test" is an argument of "build" here, but also a script; to run both, declare tasks in rtfig.toml (rt help tasks); else put -- before arguments',
+      'warning: "test" is an argument of "build" here, but also a script; to run both, use [tasks] (rt help tasks); else put -- before arguments',
     ];
     const warningsOf = async (...args: string[]): Promise<string[]> =>
       (await run(SHOP, ["--filter=*", ...args])).stderr.match(/^warning: .*$/gm) ?? [];
