@@ -4,6 +4,7 @@
 // - The watchdog reads the list when every process has closed `alive`. This process closes it after it has written its id.
 //   So the process is in the list whenever rt is killed.
 #pragma once
+#include "decimal.h"
 #include "start.h"
 
 enum { COUNT_OF_DIGITS = 11 };
@@ -17,11 +18,7 @@ static int number_in(const char *digits) {
 /** Each line of the list has one length, so the id is padded with blanks. */
 static int enlist(int list, long place) {
   char line[COUNT_OF_DIGITS + 1];
-  char digits[COUNT_OF_DIGITS];
-  long pid = CALL(getpid, 0, 0, 0, 0, 0);
-  int count = 0;
-  for (long rest = pid; rest > 0; rest /= 10) digits[count++] = '0' + rest % 10;
-  for (int each = 0; each < COUNT_OF_DIGITS; each++) line[each] = each < count ? digits[count - 1 - each] : ' ';
+  for (char *each = add_number(line, CALL(getpid, 0, 0, 0, 0, 0)); each < line + COUNT_OF_DIGITS; each++) *each = ' ';
   line[COUNT_OF_DIGITS] = '\n';
   return CALL(pwrite64, list, line, sizeof line, place * sizeof line, 0) == sizeof line;
 }

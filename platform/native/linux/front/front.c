@@ -63,7 +63,7 @@ __attribute__((used)) static long begin(long *stack, long end) {
   while (values[auxiliary]) auxiliary += 2;
   const char *became = first_of(BECAME_VARIABLE);
   char *own = __builtin_alloca(length_of(became) + 16);
-  write_number(copy_text(own, became), CALL(getpid, 0, 0, 0, 0, 0));
+  *add_number(copy_text(own, became), CALL(getpid, 0, 0, 0, 0, 0)) = 0;
 
   long *made = __builtin_alloca((plan.count + variables + auxiliary + 8) * sizeof(long)), *at = made;
   *at++ = plan.count;

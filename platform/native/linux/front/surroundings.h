@@ -154,7 +154,7 @@ static int find_source(const char *name, const char *directory, char *path) {
     if (!is_plain(*at)) return 0;
   long file = CALL(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, 0);
   if (file < 0) return 0;
-  write_number(copy_text(link, OWN), file);
+  *add_number(copy_text(link, OWN), file) = 0;
   long size = CALL(readlinkat, AT_FDCWD, link, real, sizeof real - 1, 0);
   int is_file = is_regular(file);
   CALL(close, file, 0, 0, 0, 0);

@@ -1,5 +1,6 @@
 // Comparisons of texts, and the check for UTF-8.
 #pragma once
+#include "../decimal.h"
 #include "../syscalls.h"
 #include "tables.h"
 
@@ -32,15 +33,6 @@ static int begins_as(enum list list, const char *text) {
 static char *copy_text(char *to, const char *from) {
   while ((*to = *from++)) to++;
   return to;
-}
-
-static void write_number(char *to, long number) {
-  char digits[20];
-  int count = 0;
-  do digits[count++] = '0' + number % 10;
-  while (number /= 10);
-  while (count > 0) *to++ = digits[--count];
-  *to = 0;
 }
 
 /** Strict: no surrogates, no overlong forms. A byte order mark at the beginning is refused, because decoders drop it. */

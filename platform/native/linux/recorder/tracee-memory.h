@@ -1,5 +1,6 @@
 // Reads the memory and the directories of a tracee that is suspended in a call.
 #pragma once
+#include "../decimal.h"
 #include "../syscalls.h"
 #include <fcntl.h>
 #include <linux/limits.h>
@@ -47,15 +48,6 @@ enum { MAX_LINK_NAME = 64 };
 static char *add_text(char *to, const char *text, size_t length) {
   memcpy(to, text, length);
   return to + length;
-}
-
-static char *add_number(char *to, unsigned long number) {
-  char digits[20];
-  size_t length = 0;
-  do digits[length++] = '0' + number % 10;
-  while (number /= 10);
-  while (length > 0) *to++ = digits[--length];
-  return to;
 }
 
 /** Writes `/proc/<owner>/<link>` with its NUL and returns the length. `name` has room for MAX_LINK_NAME and the arguments. */

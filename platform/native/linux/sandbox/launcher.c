@@ -31,11 +31,8 @@ enum { REGISTRATION = 1, REPORT = 4, SOCKET, RULES, LAYER, NETWORK, PROGRAM, OWN
 static void print(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }
 
 static void print_number(long number) {
-  char digits[20];
-  int at = sizeof digits;
-  do digits[--at] = '0' + number % 10;
-  while (number /= 10);
-  CALL(write, ERROR_OUTPUT, digits + at, sizeof digits - at, 0, 0);
+  char digits[MAX_DIGITS];
+  CALL(write, ERROR_OUTPUT, digits, add_number(digits, number) - digits, 0, 0);
 }
 
 __attribute__((noreturn)) static void fail(const char *step, long result) {

@@ -7,6 +7,7 @@
 // Non-obvious:
 // - TCP connections are refused here even if they are permitted: ../recorder/connect-guard.h makes them.
 #pragma once
+#include "../decimal.h"
 #include "rule-tree.h"
 
 /** The letter before each path of the list. Paths are absolute and end with NUL. */
@@ -104,16 +105,6 @@ static unsigned long rights_of(int letter) {
   return READ_FILE | READ_DIRECTORY | WRITE_FILE | TRUNCATE_FILE;
 }
 
-static char *append_number(char *to, unsigned number) {
-  char digits[10];
-  int count = 0;
-  do digits[count++] = '0' + number % 10;
-  while (number /= 10);
-  while (count > 0) *to++ = digits[--count];
-  *to = 0;
-  return to;
-}
-
 /** Adds what the path means. A path that does not exist, or has a symlink that it may not have, has no effect. */
 static long add_path(struct rule_list *list, const char *written, int is_followed, unsigned long rights) {
   char path[PATH_MAX], link[32];
@@ -121,7 +112,7 @@ static long add_path(struct rule_list *list, const char *written, int is_followe
   const int flags = O_PATH | O_CLOEXEC | (is_followed ? 0 : O_NOFOLLOW);
   const int file = CALL(openat, AT_FDCWD, written, flags, 0, 0);
   if (file < 0) return 0;
-  append_number(append(link, "/proc/self/fd/"), file);
+  *add_number(append(link, "/proc/self/fd/"), file) = 0;
   const long length = CALL(readlinkat, AT_FDCWD, link, path, sizeof path - 1, 0);
   long error = 0;
   if (length <= 0) goto closed;
