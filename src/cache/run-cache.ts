@@ -8,7 +8,7 @@ import { host } from "../../platform/processes/process.ts";
 import { findTracing } from "../../platform/tracing/tracing.ts";
 import { type CacheRule, type CacheSettings, ruleFor } from "../config/settings/cache.ts";
 import { oneLine } from "../printable.ts";
-import { TRACED_VARIABLE } from "./key/environment.ts";
+import { isInsideTracedScript } from "./traced-variable.ts";
 import { EntrySnapshot } from "./entry/entry-snapshot.ts";
 import { writeHashes } from "./store/file-hash-persistence.ts";
 import { isBelow } from "./relocation/stored-path.ts";
@@ -25,7 +25,7 @@ const NOT_HERE =
 
 /** Returns why a rule has no effect; "" if a message is unnecessary, because an outer rt traces this one. */
 export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {
-  if (host.originalVariable(TRACED_VARIABLE) !== undefined) return "";
+  if (isInsideTracedScript()) return "";
   return rule.saysOutputs || (await tracingFor(rule)) ? undefined : NOT_HERE;
 }
 
@@ -85,7 +85,7 @@ export class RunCache {
     const { settings } = this;
     const { packageName, packageDirectory: directory, scriptName } = script;
     const rule = ruleFor(settings, { name: packageName, directory }, scriptName);
-    if (!rule || host.originalVariable(TRACED_VARIABLE) !== undefined) return undefined;
+    if (!rule || isInsideTracedScript()) return undefined;
     const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
     if (!tracing && script.review) return undefined;
     if (!tracing && !rule.saysOutputs) return this.#noticeOnce(NOT_HERE);

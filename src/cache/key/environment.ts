@@ -2,12 +2,10 @@
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { oneLine } from "../../printable.ts";
 import { isNamed } from "../../variable-names.ts";
+import { TRACED_VARIABLE } from "../traced-variable.ts";
 import { readsVariable } from "./variable-readers.ts";
 import { describeRule, tableOf } from "./rule-line.ts";
 import { type Treatment, UNCOUNTED, VARIABLES, variableRow } from "./variables.ts";
-
-/** Marks a traced script, so that a nested rt does not trace again. */
-export const TRACED_VARIABLE = "RT_TRACED";
 
 export interface CachedEnvironment {
   readonly variables: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ import { installWidenings } from "../../config/tasks/permission-table.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { checkSupport } from "../../permissions/support-check.ts";
 import { colorLabel, reportLine } from "../../output.ts";
-import { TRACED_VARIABLE } from "../../cache/key/environment.ts";
+import { isInsideTracedScript } from "../../cache/traced-variable.ts";
 import { requirePermissionConsent } from "../../secrets/trust/permission-consent.ts";
 import { openSignalForwarder } from "../script/signal-forwarding.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
@@ -53,8 +53,7 @@ export async function restrictInstallScripts(
   }
   const support = limitsInstallScripts() ? await findSupport() : NOT_LIMITED;
   // The tracer of a cached task has the only listener of its process tree.
-  const obstacle =
-    host.originalVariable(TRACED_VARIABLE) === undefined ? support.obstacle : "the cached task is traced";
+  const obstacle = isInsideTracedScript() ? "the cached task is traced" : support.obstacle;
   if (obstacle !== undefined && !isLocked) {
     reportLine(`warning: install scripts run without permissions: ${obstacle}`);
     return undefined;

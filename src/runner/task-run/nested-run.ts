@@ -4,7 +4,7 @@
 // - Only the outer script is traced and cached. So a change in one package runs the scripts of all packages.
 // - Scripts are traced on Linux only, so "/" separates paths. Loading node:path would delay each run of many scripts.
 import { host } from "../../../platform/processes/process.ts";
-import { TRACED_VARIABLE } from "../../cache/key/environment.ts";
+import { isInsideTracedScript } from "../../cache/traced-variable.ts";
 import { ROOT_PACKAGE } from "../../config/tasks/task-table.ts";
 import { type CacheSettings, ruleFor } from "../../config/settings/cache.ts";
 import { oneLine } from "../../printable.ts";
@@ -17,7 +17,7 @@ export function describeNestedRun(
   { members, root }: Workspace,
 ): string | undefined {
   const event = host.originalVariable("npm_lifecycle_event");
-  if (!cache || event === undefined || host.originalVariable(TRACED_VARIABLE) === undefined) return undefined;
+  if (!cache || event === undefined || !isInsideTracedScript()) return undefined;
   const isCached = members.some(
     ({ name, directory, isRoot }) =>
       !isRoot && scripts.some((each) => ruleFor(cache, { name, directory }, each)),
