@@ -1,6 +1,7 @@
 // Parses entries of `hosts` in the permissions of a task: a name, a name with a wildcard, or an address, each with a port. Pure.
 import type { HostRule } from "../../../platform/permissions/contract/permissions.ts";
 import { isHostName } from "../../../platform/permissions/host-list.ts";
+import { ipVersion } from "../../../platform/permissions/ip-address.ts";
 
 export const ALL_HOSTS = "*";
 export const THIS_HOST = "localhost:*";
@@ -38,7 +39,7 @@ export function needsConsent(entry: string): boolean {
 
 function parseEntry(entry: string): HostRule | HostFault {
   const [, name = entry, digits] = /^(.*):(\d{1,5}|\*)$/.exec(entry) ?? [];
-  if (digits === undefined || isIP(entry) === 6)
+  if (digits === undefined || ipVersion(entry) === 6)
     return ["has no port", `write it as in "${suggestHost(entry)}:443"`];
   const port = digits === "*" ? 0 : Number(digits);
   if (digits !== "*" && (port === 0 || port > MAX_PORT))
@@ -46,8 +47,8 @@ function parseEntry(entry: string): HostRule | HostFault {
   if (port === DNS_PORT)
     return ["has the port of DNS", "remove it: rt resolves the names of permitted hosts"];
   const address = /^\[(.*)\]$/.exec(name)?.[1] ?? name;
-  if (isIP(address) !== 0 && !address.includes("%"))
-    return name === address && isIP(address) === 6
+  if (ipVersion(address) !== 0 && !address.includes("%"))
+    return name === address && ipVersion(address) === 6
       ? ["needs brackets", `write it as in "[${address}]:${digits}"`]
       : { name: address.toLowerCase(), port };
   const host = name.toLowerCase().replace(/\.$/, "");
@@ -59,14 +60,9 @@ function parseEntry(entry: string): HostRule | HostFault {
   return { name: host, port };
 }
 
-/** Loads node:net only for a project with hosts: its streams take a tenth of the time of a plan. */
-function isIP(text: string): number {
-  return process.getBuiltinModule("node:net").isIP(text);
-}
-
 /** Returns the host of a text such as a URL. */
 function suggestHost(entry: string): string {
-  if (isIP(entry) === 6) return `[${entry}]`;
+  if (ipVersion(entry) === 6) return `[${entry}]`;
   const host = entry.replace(/^[a-z]+:\/\//i, "").replace(/[:/].*$/, "");
   return isHostName(host.toLowerCase()) ? host : "api.example.com";
 }
