@@ -2,12 +2,12 @@
 import type { ManySettings } from "../../config/settings/many.ts";
 import { OPTIONS } from "../../options/options.ts";
 import { oneLine } from "../../printable.ts";
+import { beforeSeparator } from "../../tasks/planning/script-argument.ts";
 
 /** Returns the notice about the first such argument. */
 export function describeOptionArgument({ scripts, args, isSeparated }: ManySettings): string | undefined {
   if (isSeparated) return undefined;
-  const end = args.indexOf("--");
-  const word = (end < 0 ? args : args.slice(0, end)).find(isOptionOfMany);
+  const word = beforeSeparator(args).find(isOptionOfMany);
   return (
     word &&
     `"${oneLine(word)}" is an argument of "${oneLine(scripts[0] ?? "")}" here; write options of rt before the task, or put -- before arguments`

@@ -3,14 +3,19 @@ import { oneLine } from "../../printable.ts";
 import { type PackageJson, scriptOf } from "../../workspace/package-json.ts";
 import type { TaskRequest } from "../task.ts";
 
+/** Returns the arguments before `--`. */
+export function beforeSeparator(args: readonly string[]): readonly string[] {
+  const end = args.indexOf("--");
+  return end < 0 ? args : args.slice(0, end);
+}
+
 /** Returns the notice about the first such argument. @param manifests of the selected packages */
 export function describeScriptArgument(
   { scripts, args, isSeparated, parallel, sequential }: TaskRequest,
   manifests: readonly PackageJson[],
 ): string | undefined {
   if (parallel || sequential || isSeparated) return undefined;
-  const end = args.indexOf("--");
-  const word = (end < 0 ? args : args.slice(0, end)).find((each) =>
+  const word = beforeSeparator(args).find((each) =>
     manifests.some((manifest) => scriptOf(manifest, each) !== null),
   );
   return word === undefined

@@ -31,6 +31,7 @@ import {
   selectPackages,
   type TaskPlan,
 } from "./plan.ts";
+import { beforeSeparator } from "./script-argument.ts";
 import { TaskClosure } from "./task-closure.ts";
 import { orderTasks } from "./task-order.ts";
 
@@ -135,10 +136,9 @@ class TablePlanner {
     const { scripts, args, isSeparated, parallel, sequential } = this.#request;
     const [first] = scripts;
     if (parallel || sequential || isSeparated || first === undefined) return [scripts, args];
-    const end = args.indexOf("--");
-    const words = end < 0 ? args : args.slice(0, end);
+    const words = beforeSeparator(args);
     if (words.length > 0 && [first, ...words].every((word) => this.#isTask(word)))
-      return [[first, ...words], end < 0 ? [] : args.slice(end + 1)];
+      return [[first, ...words], args.slice(words.length + 1)];
     const other = words.find((word) => this.#isTask(word));
     if (other !== undefined)
       this.#notices.push(
