@@ -86,20 +86,8 @@ export function hitEvidenceOf(
     if (!observations.has(at)) observations.set(at, internObservation("state", "directory"));
   for (const path of [file, explanation]) observations.set(path, internObservation("state"));
   observations.set(dirname(file), internObservation("names"));
-  removeImplied(observations);
   const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   return used === undefined ? undefined : { observations, log, used };
-}
-
-/** Nothing exists below a path that does not exist: each script looks for its programs in `node_modules/.bin`. */
-function removeImplied(observations: PathObservations): void {
-  const isAbsent = (path: string) => observations.get(path)?.kind === "absent";
-  const isImplied = (path: string): boolean => {
-    const above = dirname(path);
-    return above !== path && (isAbsent(above) || isImplied(above));
-  };
-  for (const path of [...observations.keys()].filter(isAbsent))
-    if (isImplied(path)) observations.delete(path);
 }
 
 const GLOB = /[*?[\]{}]/;
