@@ -65,7 +65,8 @@ function modifiedInputHint(
 
 /** Returns `.next/cache/**` for `.next/cache/eslint/.cache_1`: the names of such files differ between checkouts. */
 function cacheFolderOf(file: string): string | undefined {
-  return /^(?:.*\/)?\.?cache(?=\/)/.exec(file)?.map((folder) => `${folder}/**`)[0];
+  const [folder] = /^(?:.*\/)?\.?cache(?=\/)/.exec(file) ?? [];
+  return folder && `${folder}/**`;
 }
 
 /** `.next/server/a.js` belongs to `.next/**`. Below node_modules, the next folder is added. */

@@ -27,7 +27,7 @@ export async function listingsOf(
 ): Promise<RecordedDependency[]> {
   const used = collectUsed(paths, project.root);
   const listed = paths.filter(({ path }) => !project.isIgnored(path));
-  const skipped = await findSkipped(listed, own, project);
+  const skipped = await findSkipped(listed, project);
   return listed.flatMap((traced) => {
     const stems = stemsFor(traced, project.root, used);
     const names = namesIn(traced, own, project, stems);
@@ -42,7 +42,6 @@ export async function listingsOf(
 /** Returns the folders that the script has seen in listings and skipped. */
 async function findSkipped(
   listed: readonly TracedPath[],
-  own: ReadonlySet<string>,
   { root, selectSources }: ProjectView,
 ): Promise<ReadonlySet<string>> {
   const used = new Set(listed.map(({ path }) => path));
@@ -50,7 +49,7 @@ async function findSkipped(
   for (const { path, names } of listed)
     for (const name of path === root || isBelow(path, root) ? (names ?? []) : []) {
       const folder = join(path, name.slice(1));
-      if (name.startsWith("d") && !used.has(folder) && !own.has(folder)) parents.set(folder, path);
+      if (name.startsWith("d") && !used.has(folder)) parents.set(folder, path);
     }
   const sources = await selectSources([...parents.keys(), ...new Set(parents.values())]);
   const isSkipped = (folder: string) => !sources!.has(folder) && sources!.has(parents.get(folder)!);

@@ -34,7 +34,7 @@ export function renderDocument(
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <link rel="icon" href="data:,">
-<title>${escapeHtml(printable(title))}</title>
+<title>${Bun.escapeHTML(printable(title))}</title>
 <style>${style}</style>
 </head>
 <body>
@@ -44,10 +44,6 @@ ${body}
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return Bun.escapeHTML(text);
 }
 
 /** Escapes `<`, so that the data cannot end the element or begin a comment. */
