@@ -55,7 +55,7 @@ static struct {
 } memory;
 /** The place of each open descriptor, plus 1. */
 static int opened[MAX_OPEN];
-static int answers, are_threads_refused, passed, is_copy_refused, protocol_type, is_connected;
+static int answers, are_threads_refused, passed, is_copy_refused, protocol_type, is_connected, is_replaced;
 static enum network network;
 /** 192.0.2.2, port 80; 192.0.2.4, all ports but those of DNS; 192.0.2.1 is being written. */
 static struct permitted_hosts hosts = {.entries[0] = {.version = 2, .port = 80 << 8, .address = {[10] = 0xff, 0xff, 192, 0, 2, 2}},
@@ -241,9 +241,12 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
       REQUIRE((a == LISTENER || is_open(a)) && is_open(change->srcfd) && change->flags == SECCOMP_ADDFD_FLAG_SETFD);
       const int source = opened[change->srcfd - FIRST];
       REQUIRE(source == OWN_SOCKET || (source == SUBSTITUTE && is_connected));
-      return take() == 1 ? -EBADF : (int)change->newfd;
+      is_replaced = take() != 1;
+      return is_replaced ? (int)change->newfd : -EBADF;
     }
     REQUIRE((unsigned long)b == SECCOMP_IOCTL_NOTIF_SEND && (a == LISTENER || is_open(a)));
+    // Without the replacement the call has failed.
+    REQUIRE(!is_copy_refused || !is_connected || is_replaced || ((const struct seccomp_notif_resp *)c)->error < 0);
     return answers++, 0;
   case __NR_write:
     REQUIRE(a == REPORTS && c >= 2 && memcmp((const char *)b + c - 2, "\0\n", 2) == 0);
@@ -304,7 +307,7 @@ static void decide(const uint8_t *bytes, size_t length) {
     const unsigned kind = take();
     notice.data.args[each] = kind < 128 ? BASE + take() : kind < 192 ? take() : kind < 224 ? take_word() : -(unsigned long)take();
   }
-  answers = passed = is_copy_refused = protocol_type = is_connected = 0;
+  answers = passed = is_copy_refused = protocol_type = is_connected = is_replaced = 0;
   atomic_store(&hosts.resolving, take() == 1 ? MAX_RESOLVING : 0);
   const int resolving = atomic_load(&hosts.resolving);
   const int is_decided = guard_call(&guard.request, LISTENER, &notice);

@@ -51,10 +51,24 @@ function listSeeds(): Uint8Array[] {
     for (const path of PATHS)
       seeds.push([1, 0, 0, call, path.length, ...path, ...small(5), ...at, ...small(0o44), ...small(0)]);
   // The rest are the answers of the simulated kernel: descriptors of each place, and success.
-  return seeds.flatMap((seed) =>
+  const answered = seeds.flatMap((seed) =>
     [22, 5, 6, 7, 8, 9, 11, 12, 13, 15].map((answer) =>
       Uint8Array.from([...seed, ...Array<number>(20).fill(answer)]),
     ),
+  );
+  return [...answered, ...listReplacements()];
+}
+
+/** A connection to this host, of a socket that the guard cannot copy and replaces. The last answer is that of the replacement. */
+function listReplacements(): Uint8Array[] {
+  const address = [2, 0, 0, 80, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+  const call = [1, 0, 0, 0, address.length, ...address, 128, 5, 0, 0, 128, address.length, 128, 0, 22];
+  const [memory, isWaiting, descriptor, isForbidden, flags, isTcp] = [5, 0, 22, 0, 7, 0];
+  const copy = [memory, isWaiting, descriptor, isWaiting, isForbidden];
+  const socket = [descriptor, flags, isTcp, descriptor];
+  const [isNonblocking, isConnected, areFlagsSet] = [1, 0, 0];
+  return [0, 1].map((answer) =>
+    Uint8Array.from([...call, ...copy, ...socket, isNonblocking, isConnected, areFlagsSet, answer]),
   );
 }
 

@@ -281,6 +281,31 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
     });
   });
 
+  test("the date of a release is not that of a package with the name of an alias", async () => {
+    await inProject(["real"], async ({ registry, run, project, write, remove }) => {
+      const time = "2021-03-04T05:06:07.000Z";
+      const publish = async (name: string, version: string, postinstall: string) =>
+        await registry.publish({
+          ...{ name, version, files: { "index.js": "" }, time },
+          manifest: { scripts: { postinstall } },
+        });
+      for (const name of ["real", "alias"]) {
+        await publish(name, "2.0.0", "touch ran");
+        await publish(name, "2.0.1", "touch ran; echo 1");
+      }
+      const install = async (version: string) => {
+        remove("alias");
+        const dependencies = { alias: `npm:real@${version}` };
+        await write({ "package.json": { name: "shop", trustedDependencies: ["real"], dependencies } });
+        return await run(["install"], { XDG_STATE_HOME: project.join("state") });
+      };
+      expect((await install("2.0.0")).status).toBe(0);
+      expect((await install("2.0.1")).stderr).toContain(
+        "\nthe registry does not say when alias 2.0.1 was published\n",
+      );
+    });
+  });
+
   test("a script gets the installer's variables, a temporary HOME, and no token", async () => {
     await inProject(["variables"], async ({ run, resultsOf, project, write }) => {
       await write({ "rtfig.toml": '[install.permissions.variables]\nenv = ["MIRROR"]\n' });
