@@ -13,6 +13,8 @@ export interface TimedCommand {
   readonly env?: Readonly<Record<string, string>>;
   /** Standard input, from a file. */
   readonly stdin?: string;
+  /** Not timed. */
+  readonly prepare?: () => void;
 }
 
 export interface Timing {
@@ -36,7 +38,8 @@ export function timeCommands(commands: readonly TimedCommand[], runs: number, cw
   const warmUps = 3;
   for (let run = -warmUps; run < runs; run += 1) {
     for (const index of shuffle(commands.keys())) {
-      const { argv, env, stdin } = commands[index]!;
+      const { argv, env, stdin, prepare } = commands[index]!;
+      prepare?.();
       const start = Bun.nanoseconds();
       const { exitCode } = Bun.spawnSync([...argv], {
         cwd,

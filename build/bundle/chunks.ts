@@ -14,7 +14,7 @@ const ROOT = join(import.meta.dir, "../..");
 export const MAIN = join(ROOT, "src/main.ts");
 
 /** Chunks of starts besides main. A start needs at most three of them. Each has copies of its imports. */
-const STARTS = ["command-line", "engine", "debugger", "script-start", "many", "config"];
+const STARTS = ["command-line", "engine", "debugger", "script-start", "start-memo", "many", "config"];
 const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
 /** The query that makes a path a separate module for the bundler. */
@@ -66,6 +66,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   debugger: ["src/runner/engine/debugger"],
   "debugger-texts": ["src/runner/engine/debugger-bundle"],
   "script-start": ["src/runner/fast-path/script-start", "src/runner/script/launch"],
+  "start-memo": ["src/runner/fast-path/start-memo"],
   "stdio-strategy": [
     "src/runner/script/stdio-strategy",
     "src/runner/script/redacted-process",

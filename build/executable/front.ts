@@ -12,6 +12,7 @@ import { COMMANDS, RESTRICTING_OPTIONS } from "../../src/options/commands.ts";
 import { engineSwitches } from "../../src/options/engine-flags.ts";
 import { OPTIONS, type Option } from "../../src/options/options.ts";
 import { REPLACED_PID_VARIABLE, SUPERVISED } from "../../src/runner/engine/internal-variables.ts";
+import { MEMO_PLACES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
 import { SOURCE_EXTENSIONS } from "../../src/source-extensions.ts";
 import { describeRevision, VERSION } from "../../src/version.ts";
 import { PRODUCT } from "../product.ts";
@@ -39,10 +40,10 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
     PROGRAM_NAME: [PRODUCT.command],
     RUN_COMMAND: Object.keys(COMMANDS).filter((name) => COMMANDS[name]!.by === "run"),
     TEST_COMMAND: Object.keys(COMMANDS).filter((name) => name === test),
-    VERSION_OPTIONS: spellingsOf("version"),
-    VERSION_LINE: [`${VERSION}\n`],
-    REVISION_OPTIONS: spellingsOf("revision"),
-    REVISION_LINE: [`${describeRevision()}\n`],
+    PRINTING_OPTIONS: [
+      ...spellingsOf("version").flatMap((option) => [option, `${VERSION}\n`]),
+      ...spellingsOf("revision").flatMap((option) => [option, `${describeRevision()}\n`]),
+    ],
     ENGINE_SWITCHES: engineSwitches().trim().split(" "),
     CODE_OPTIONS: OPTIONS.filter(({ value }) => value?.isCode).flatMap((option) =>
       spellings(option).flatMap((word) => [word, option.forward!]),
@@ -58,11 +59,10 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
       "RT_FRONT=off",
     ],
     TEST_EVENT: [`npm_lifecycle_event=${test}`],
-    SCRIPTS_FIELD: ["scripts"],
-    HARMLESS_TESTS: [`rt ${test}`, `bun ${test}`],
+    MEMO_PLACES: MEMO_PLACES.flatMap(({ variable, below }) => [`${variable}=`, `${below}/`]),
+    START_VARIABLES,
     CONFIG_FILE: [FILE_NAME],
     ROOT_SETTINGS,
-    PACKAGE_FILE: ["package.json"],
     PROJECT_SETTINGS: ["tsconfig.json", "jsconfig.json"],
     CONFIG_WORD: [`--config=${host.noFile}`],
     PRELOAD_WORD: [`--preload=${preload}`],

@@ -1,5 +1,6 @@
 // Reads the state of a path and compares two states.
 import { errorCode } from "../caught-error.ts";
+import { TIMESTAMP_GRANULARITY } from "./contract/stat-fingerprint.ts";
 import type { PathState } from "../tracing/contract/tracing.ts";
 
 const fs = process.getBuiltinModule("node:fs");
@@ -11,8 +12,6 @@ const KINDS: Readonly<Record<number, PathState["kind"]>> = {
   0o120000: "link",
 };
 const PERMISSIONS = 0o7777;
-/** Milliseconds: an upper bound of the timestamp granularity of common file systems. */
-export const TIMESTAMP_GRANULARITY = 12;
 
 export function statPath(path: string): PathState {
   try {

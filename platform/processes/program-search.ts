@@ -1,4 +1,5 @@
 // Finds a program by name in the directories of a PATH.
+import { files } from "../files/files.ts";
 import { activeLookupRecorder } from "../files/lookup-recorder.ts";
 
 interface SearchPath {
@@ -21,14 +22,7 @@ function note(name: string, { PATH, cwd = process.cwd() }: SearchPath, found: st
   const paths = name.includes("/")
     ? [name[0] === "/" ? name : `${cwd}/${name}`]
     : PATH.split(":").map((directory) => `${directory}/${name}`);
-  for (const path of paths) if (!seen.paths.has(path)) seen.note(path, "content", isThere(path));
+  // Reading records the lookup. node:fs would take a millisecond to load.
+  for (const path of paths) if (!seen.paths.has(path)) files.readFile(path, 1);
   if (found !== null && !seen.paths.has(found)) seen.isWhole = false;
-}
-
-function isThere(path: string): boolean {
-  try {
-    return process.getBuiltinModule("node:fs").lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false; // ENOTDIR: a file is on the way
-  }
 }

@@ -106,11 +106,11 @@ function prune(directory: string, words: readonly string[]): string {
   return `Removed ${removed.toFixed(1)} MB; ${describeSize(store)} ${entries === 1 ? "remains" : "remain"} in ${oneLine(directory)}`;
 }
 
-/** Deletes stores with other format versions. */
+/** Deletes stores with other format versions, and the memos of starts. */
 function removeOthers(directory: string): void {
   const above = dirname(directory);
   for (const name of isThere(above) ? readdirSync(above) : [])
-    if (/^scripts-\d+$/.test(name) && name !== basename(directory))
+    if (/^(?:scripts|starts)-\d+$/.test(name) && name !== basename(directory))
       rmSync(join(above, name), { recursive: true, force: true });
 }
 

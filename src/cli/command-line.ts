@@ -68,7 +68,7 @@ async function carryOutRepl(written: Invocation): Promise<RunOutcome> {
   const { refuseOptionsOfRuns } = await import("./misplaced-options.ts");
   refuseOptionsOfRuns("repl", invocation);
   const { hintAtShadowedScript } = await import("../runner/resolve/shadowed-script.ts");
-  hintAtShadowedScript("repl", process.cwd());
+  await hintAtShadowedScript("repl", process.cwd());
   return await carryOutRun({ ...invocation, command: undefined });
 }
 

@@ -62,7 +62,7 @@ async function planToolRun(
   cwd: string,
 ): Promise<ExecutionPlan> {
   const { hintAtShadowedScript } = await import("./resolve/shadowed-script.ts");
-  hintAtShadowedScript(name, cwd);
+  await hintAtShadowedScript(name, cwd);
   const forced = name === "x" ? planForced(words, settings, cwd) : undefined;
   if (forced) return forced;
   const all = name === "build" ? (await import("./engine/build-arguments.ts")).addBuildWords(words) : words;

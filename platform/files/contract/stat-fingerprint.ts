@@ -9,6 +9,9 @@ export const KIND = 0o170000;
 export const DIRECTORY = 0o040000;
 export const LINK = 0o120000;
 
+/** Milliseconds: an upper bound of the timestamp granularity of common file systems. */
+export const TIMESTAMP_GRANULARITY = 12;
+
 export interface StatFingerprintReader {
   /**
    * Returns the current fingerprint of a path: device, inode, size, mtime and ctime in nanoseconds, and mode. Valid until the next

@@ -9,7 +9,7 @@
 // - Equal recorded dependencies are one object, so that the stat cache validates each of them once.
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
-import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
+import { TIMESTAMP_GRANULARITY } from "../../../platform/files/contract/stat-fingerprint.ts";
 import type { RecordedDependency, StoredEntry } from "./entry.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { touch } from "../store/lru-files.ts";

@@ -8,8 +8,6 @@
 // Non-obvious:
 // - A fingerprint does not cover symlinks in the path's parents. An `lstat` observation has them among its paths; for
 //   an observation through a link see `#addLink`.
-import { readlinkSync, realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import type { PathState } from "../../../platform/tracing/contract/tracing.ts";
 import {
   ABSENT,
@@ -17,9 +15,9 @@ import {
   KIND,
   LINK,
   type StatFingerprintReader,
+  TIMESTAMP_GRANULARITY,
 } from "../../../platform/files/contract/stat-fingerprint.ts";
 import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
-import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
 import { stamps } from "../../../platform/files/stat-fingerprint.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import { isBelow } from "../relocation/stored-path.ts";
@@ -75,6 +73,7 @@ export function hitEvidenceOf(
   { file, explanation, log }: HitFiles,
 ): HitEvidence | undefined {
   if (!recorded) return undefined;
+  const { dirname, resolve } = process.getBuiltinModule("node:path");
   const observations = new Map(recorded);
   for (const glob of inputs) {
     if (glob.startsWith("!")) continue;
@@ -86,7 +85,7 @@ export function hitEvidenceOf(
     if (!observations.has(at)) observations.set(at, internObservation("state", "directory"));
   for (const path of [file, explanation]) observations.set(path, internObservation("state"));
   observations.set(dirname(file), internObservation("names"));
-  const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  const used = process.getBuiltinModule("node:fs").statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   return used === undefined ? undefined : { observations, log, used };
 }
 
@@ -166,6 +165,8 @@ export class StatFingerprinter {
     if (!isDirectory)
       return this.#isSettled(end) ? [own, { path, how: FOLLOWS | WHOLE, fingerprint: end }] : null;
     if (how === "names") return null;
+    const { readlinkSync, realpathSync } = process.getBuiltinModule("node:fs");
+    const { dirname, resolve } = process.getBuiltinModule("node:path");
     const target = resolve(dirname(path), readlinkSync(path));
     if (realpathSync(path) !== target) return null;
     const rows: FingerprintRow[] = [own];

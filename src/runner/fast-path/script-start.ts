@@ -4,12 +4,15 @@
 //
 // Non-obvious: a separate chunk of the executable, because the full command line takes three times as long to load. Errors are
 // reported by the full command line.
+import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
 import type { ExecutionPlan } from "../plan.ts";
-import { launchScript } from "../script/launch.ts";
+import { commandLine, commandOf, launchScript, prepareScript } from "../script/launch.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
+
+type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
 /**
  * Undefined if the words are something else, or need the full command line. @throws errors that the command line
@@ -18,11 +21,35 @@ import { planScriptShortcut } from "./script-shortcut.ts";
 export async function startScript(words: readonly string[]): Promise<ExitStatus | undefined> {
   if (host.originalVariable("RT_DEBUG") !== undefined) return undefined;
   if (words[0] !== "run" && (await isCommand(words[0]!))) return undefined;
+  if (mayMemoize(words)) return await startMemoized(words);
   const plan = planScript(words);
   return plan && (await launchScript(plan, PLAIN_SCRIPT));
 }
 
-function planScript(words: readonly string[]): Extract<ExecutionPlan, { mode: "script" }> | undefined {
+/** Arguments may contain credentials, so such a start leaves nothing on the disk. */
+function mayMemoize(words: readonly string[]): boolean {
+  const isAlone = words.length === (words[0] === "run" ? 2 : 1);
+  return process.platform === "linux" && isAlone;
+}
+
+async function startMemoized(words: readonly string[]): Promise<ExitStatus | undefined> {
+  const begin = Date.now();
+  const lookups = startLookupRecorder();
+  const plan = planScript(words);
+  if (!plan) return undefined;
+  const prepared = prepareScript(plan, PLAIN_SCRIPT);
+  const step = prepared?.steps?.length === 1 ? prepared.steps[0] : undefined;
+  if (step) {
+    const { writeStartMemo } = await import("./start-memo.ts");
+    const shown = (isTerminal: boolean) => commandLine(step.command, () => isTerminal);
+    const { directory } = plan.target.package;
+    const script = { lines: [shown(true), shown(false)] as const, directory, command: commandOf(step) };
+    writeStartMemo({ words, lookups, begin, script });
+  }
+  return await launchScript(plan, PLAIN_SCRIPT, undefined, prepared);
+}
+
+function planScript(words: readonly string[]): ScriptPlan | undefined {
   const isExplicit = words[0] === "run";
   try {
     return planScriptShortcut(isExplicit ? words.slice(1) : words, isExplicit);

@@ -93,7 +93,7 @@ function explainExec(code: string): string {
 type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
 /** The command lines of a script, with its steps if they were prepared in advance. */
-interface Preparation {
+export interface Preparation {
   readonly context: RunContext;
   readonly lines: readonly CommandLineOutput[];
   readonly steps?: readonly PreparedStep[];
@@ -104,8 +104,8 @@ function openScript({ target, args }: ScriptPlan, settings: ScriptSettings): Pre
 }
 
 /**
- * Prepares a script while its secrets are being fetched, without side effects. Returns undefined on an error, which
- * `launchScript` then reports.
+ * Prepares a script in advance, without side effects. Returns undefined on an error, which `launchScript` then
+ * reports.
  */
 export function prepareScript(plan: ScriptPlan, settings: ScriptSettings): Preparation | undefined {
   try {
@@ -192,9 +192,9 @@ function allOf(secrets: readonly (readonly SecretValue[])[]): SecretValue[] {
   return [...new Map(secrets.flat().map((secret) => [secret.name, secret])).values()];
 }
 
-function commandOf(
+export function commandOf(
   { shell, environment }: PreparedStep,
-  descriptors: readonly number[] | undefined,
+  descriptors?: readonly number[],
 ): ReplaceRequest {
   return { ...shell, environment: { ...environment, ...shell.environment }, descriptors };
 }
@@ -282,10 +282,18 @@ function echo(
   hasArguments: boolean,
 ): void {
   if (silent) return;
-  const useColor = wantsColor(host.originalVariable, () => host.isTerminal(2));
-  const shown = fitToPrint(secrets.length > 0 ? hideIn(command, secrets, hasArguments) : command);
-  const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
-  showLine(line);
+  showLine(
+    commandLine(secrets.length > 0 ? hideIn(command, secrets, hasArguments) : command, () =>
+      host.isTerminal(2),
+    ),
+  );
+}
+
+/** The line that shows a command. @param isTerminal whether standard error is a terminal */
+export function commandLine(command: string, isTerminal: () => boolean): string {
+  const shown = fitToPrint(command);
+  const useColor = wantsColor(host.originalVariable, isTerminal);
+  return useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
 }
 
 function hideIn(command: string, secrets: readonly SecretValue[], hasArguments: boolean): string {

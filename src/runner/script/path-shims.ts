@@ -81,10 +81,9 @@ function warnAboutNode(reason: string): void {
 }
 
 function makeLink(name: string): string {
-  // A removed link is created again, so this lookup cannot be memoized.
-  const seen = activeLookupRecorder();
-  if (seen) seen.isWhole = false;
   const links =
     require("../../../platform/files/shim-links.ts") as typeof import("../../../platform/files/shim-links.ts");
-  return links.makeLink(process.execPath, name);
+  const directory = links.makeLink(process.execPath, name);
+  activeLookupRecorder()?.note(`${directory}/${name}`, "content", true);
+  return directory;
 }

@@ -100,7 +100,7 @@ export function splitPlainCommand(command: string): string[] | undefined {
 }
 
 /** Variables that bash changes or removes at its start, and some that change its rules. */
-const BASH_VARIABLES = [
+export const BASH_VARIABLES = [
   ...["SHELLOPTS", "POSIXLY_CORRECT", "EXECIGNORE", "IFS", "PS1", "PS2", "PS4", "OPTIND", "OPTERR", "PPID"],
   ...["RANDOM", "SRANDOM", "LINENO", "HISTCMD", "EPOCHSECONDS", "EPOCHREALTIME", "COMP_WORDBREAKS"],
 ];

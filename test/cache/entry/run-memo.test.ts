@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
+import { TIMESTAMP_GRANULARITY } from "../../../platform/files/contract/stat-fingerprint.ts";
 import { createProject, type Files } from "../../support/project.ts";
 import { waitUntil } from "../../support/processes.ts";
 import { cleanEnvironment, type Environment, RT } from "../../support/rt.ts";

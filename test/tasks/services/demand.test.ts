@@ -1,7 +1,7 @@
 // Which services start: those of tasks that have to run.
 import { expect, test } from "bun:test";
 import { CAN_TRACE } from "../../cache/cached-project.ts";
-import { TIMESTAMP_GRANULARITY } from "../../../platform/files/path-state.ts";
+import { TIMESTAMP_GRANULARITY } from "../../../platform/files/contract/stat-fingerprint.ts";
 import { waitUntil } from "../../support/processes.ts";
 import { startOnTerminal } from "../../support/programs/terminal.ts";
 import { createProject } from "../../support/project.ts";

@@ -1,13 +1,11 @@
 // The front: code that runs at the entry point of the file, before the engine. It enters the engine with the words of rt's second
-// start, or prints the version. A doubt enters the engine unchanged.
+// start, becomes a script's shell, or prints the version. A doubt enters the engine unchanged.
 //
 // Invariants:
 // - It runs after the dynamic loader and before the engine. It changes nothing unless it has decided.
 // - Without writable data, and at any address: build/executable/elf-compaction.ts appends it to the file.
 #include "plan.h"
-
-/** Ignored by the first of two engines, which resets them for the second. */
-static const int IGNORED_BY_ENGINE[] = {SIGPIPE, SIGXFSZ};
+#include <sys/resource.h>
 
 /** struct sigaction of the kernel. */
 struct action {
@@ -19,17 +17,39 @@ static void set_action(int signal, long handler) {
   CALL(rt_sigaction, signal, &action, 0, 8, 0);
 }
 
-/** Like printLine() of src/output.ts: a closed pipe is not an error. @returns if nothing was written */
-static void print(const char *line) {
+/** Like src/output.ts: a closed pipe is not an error. @returns 0 if nothing was written for another reason */
+static int write_line(int descriptor, const char *line) {
   set_action(SIGPIPE, 1);
-  for (size_t length = length_of(line), done = 0; done < length;) {
-    long count = CALL(write, 1, line + done, length - done, 0, 0);
-    if (count == -EPIPE) break;
-    if (count <= 0 && done == 0) return;
+  size_t length = length_of(line), done = 0;
+  while (done < length) {
+    long count = CALL(write, descriptor, line + done, length - done, 0, 0);
+    if (count == -EPIPE) return 1;
     if (count <= 0) break;
     done += count;
   }
-  for (;;) CALL(exit_group, 0, 0, 0, 0, 0);
+  return done > 0;
+}
+
+/** The engine ignores these signals, and resets them before it starts a program. */
+static void restore_actions(void) {
+  set_action(SIGPIPE, 0);
+  set_action(SIGXFSZ, 0);
+}
+
+/** Replaces the process. @returns if the kernel refuses that */
+static void become_script(const struct script *script) {
+  char before[LONGEST_DIRECTORY];
+  struct rlimit limit;
+  if (!find_directory(before) || CALL(chdir, script->directory, 0, 0, 0, 0) != 0) return;
+  write_line(2, is_terminal(2) ? script->terminal_line : script->line);
+  // As the engine does at its start.
+  if (CALL(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    CALL(prlimit64, 0, RLIMIT_NOFILE, &limit, 0, 0);
+  }
+  restore_actions();
+  CALL(execve, script->program, script->words, script->environment, 0, 0);
+  CALL(chdir, before, 0, 0, 0, 0);
 }
 
 /** Enters the engine with another stack. @param end the loader's function, which the engine calls at exit */
@@ -47,18 +67,20 @@ __attribute__((noreturn)) static void enter_engine(long *stack, long end) {
 /** Returns the engine's entry point if the start goes on as it is. */
 __attribute__((used)) static long begin(long *stack, long end) {
   char **argv = (char **)(stack + 1), **environment = argv + stack[0] + 1;
-  if (!may_be_engines(argv)) return TABLES->entry;
-  const char *words[stack[0] + MORE_WORDS];
-  struct plan plan;
-  plan.line = NULL;
-  plan.words = words;
-  plan.count = 0;
-  enum mode mode = make_plan(&plan, argv, environment);
-  if (mode == PRINT) print(plan.line);
-  if (mode != ENGINE) return TABLES->entry;
-
+  if (!may_be_planned(argv)) return TABLES->entry;
   long variables = 0, auxiliary = 0;
   while (environment[variables]) variables++;
+  const char *words[stack[0] + MORE_WORDS], *entries[variables + MOST_TEXTS + 1];
+  struct plan plan;
+  plan.words = words;
+  plan.count = 0;
+  plan.script.environment = entries;
+  enum mode mode = make_plan(&plan, argv, environment);
+  if (mode == PRINT && write_line(1, plan.line))
+    for (;;) CALL(exit_group, 0, 0, 0, 0, 0);
+  if (mode == SCRIPT) become_script(&plan.script);
+  if (mode != ENGINE) return TABLES->entry;
+
   long *values = (long *)(environment + variables + 1);
   while (values[auxiliary]) auxiliary += 2;
   const char *became = first_of(BECAME_VARIABLE);
@@ -79,8 +101,7 @@ __attribute__((used)) static long begin(long *stack, long end) {
   for (long each = 0; each < auxiliary + 2; each++) *at++ = values[each];
   // glibc has read the old stack; musl reads the new one.
   if (TABLES->environment) *TABLES->environment = list;
-  for (unsigned each = 0; each < sizeof IGNORED_BY_ENGINE / sizeof *IGNORED_BY_ENGINE; each++)
-    set_action(IGNORED_BY_ENGINE[each], 0);
+  restore_actions();
   enter_engine(made, end);
 }
 

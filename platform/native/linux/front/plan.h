@@ -2,9 +2,9 @@
 //
 // Invariants: a plan has the words that src/runner/engine/engine.ts passes to the engine, in the same order.
 #pragma once
-#include "surroundings.h"
+#include "memo.h"
 
-enum mode { DOUBT, ENGINE, PRINT };
+enum mode { DOUBT, ENGINE, PRINT, SCRIPT };
 
 /** Most words that are added to those of the command line. */
 enum { MORE_WORDS = 8 };
@@ -17,6 +17,7 @@ struct plan {
   int count;
   /** The absolute path of a source file. */
   char path[PATH_SIZE];
+  struct script script;
 };
 
 static void add(struct plan *plan, const char *word) {
@@ -35,11 +36,20 @@ static void begin_words(struct plan *plan, const char *name, const char *command
   add(plan, first_of(PRELOAD_WORD));
 }
 
+/** src/runner/resolve/shadowed-script.ts: whether it prints nothing. */
+static int has_no_hint(char **argv, const char *directory, char **environment) {
+  for (char **entry = environment; *entry; entry++)
+    if (is_same(*entry, first_of(TEST_EVENT))) return 1;
+  char *words[] = {argv[1], NULL};
+  struct memo memo;
+  return find_memo(&memo, words, directory, environment) && memo.at == memo.end;
+}
+
 /** `test` and its words. */
 static enum mode plan_test(struct plan *plan, char **argv, char **environment, const char *directory) {
   for (char **word = argv + 2; *word; word++)
     if (begins_as(DOUBTFUL_TEST_WORDS, *word)) return DOUBT;
-  if (!has_no_hint(directory, argv[1], environment)) return DOUBT;
+  if (!has_no_hint(argv, directory, environment)) return DOUBT;
   begin_words(plan, argv[0], argv[1]);
   add_all(plan, argv + 2, NULL);
   return ENGINE;
@@ -88,9 +98,24 @@ static enum mode plan_code(struct plan *plan, char **argv, const char *directory
   return ENGINE;
 }
 
-/** Excludes the most frequent starts, of files and scripts, by their first words. */
-static int may_be_engines(char **argv) {
+/** A script without arguments, or something else: whether there is a memo decides. */
+static int may_be_script(char **argv) {
+  int is_run = is_same(argv[1], first_of(RUN_COMMAND));
+  const char *name = argv[1 + is_run];
+  return name && *name != '-' && !argv[2 + is_run] && (is_run || !is_source(name));
+}
+
+static enum mode plan_script(struct plan *plan, char **argv, char **environment, const char *directory) {
+  struct memo memo;
+  if (!is_ordinary_process() || !lacks_root_settings(directory)) return DOUBT;
+  if (!find_memo(&memo, argv + 1, directory, environment)) return DOUBT;
+  return read_script(&plan->script, &memo, environment) ? SCRIPT : DOUBT;
+}
+
+/** Excludes the most frequent starts, of files, by their first words. */
+static int may_be_planned(char **argv) {
   if (!argv[0] || !argv[1]) return 0;
+  if (may_be_script(argv)) return 1;
   if (argv[1][0] == '-' || is_same(argv[1], first_of(TEST_COMMAND))) return 1;
   return is_same(argv[1], first_of(RUN_COMMAND)) && argv[2] && argv[2][0] == '-';
 }
@@ -109,13 +134,12 @@ static int is_doubtful(char **argv, char **environment) {
 
 static enum mode make_plan(struct plan *plan, char **argv, char **environment) {
   char directory[LONGEST_DIRECTORY];
-  if (!may_be_engines(argv) || is_doubtful(argv, environment)) return DOUBT;
-  if (!argv[2]) {
-    if (find_in(VERSION_OPTIONS, argv[1])) plan->line = first_of(VERSION_LINE);
-    if (find_in(REVISION_OPTIONS, argv[1])) plan->line = first_of(REVISION_LINE);
-    if (plan->line) return PRINT;
-  }
-  if (!find_directory(directory) || !lacks_config()) return DOUBT;
-  return is_same(argv[1], first_of(TEST_COMMAND)) ? plan_test(plan, argv, environment, directory)
-                                                  : plan_code(plan, argv, directory);
+  if (!may_be_planned(argv) || is_doubtful(argv, environment) || !find_directory(directory)) return DOUBT;
+  const char *option = *argv[1] == '-' && !argv[2] ? find_in(PRINTING_OPTIONS, argv[1]) : NULL;
+  if (option) plan->line = option + length_of(option) + 1;
+  if (option) return PRINT;
+  // src/config/settings/settings-sources.ts, openConfig()
+  if (CALL(faccessat, AT_FDCWD, first_of(CONFIG_FILE), F_OK, 0, 0) != -ENOENT) return DOUBT;
+  if (is_same(argv[1], first_of(TEST_COMMAND))) return plan_test(plan, argv, environment, directory);
+  return may_be_script(argv) ? plan_script(plan, argv, environment, directory) : plan_code(plan, argv, directory);
 }

@@ -2,7 +2,7 @@
 //
 // Invariants: a result is that of the TypeScript function in the comment, or a doubt (0).
 #pragma once
-#include "json.h"
+#include "text.h"
 #include <fcntl.h>
 #include <linux/mman.h>
 #include <poll.h>
@@ -11,12 +11,16 @@
 enum {
   LONGEST_DIRECTORY = 1000, // bytes; longer paths are a doubt
   PATH_SIZE = 2048,
-  LARGEST_PACKAGE = 256 * 1024,
-  CHUNK = 4096,
+  LARGEST_CONFIG = 128 * 1024 + 1,
   MSG_PEEKED = 2, // MSG_PEEK
   TERMINAL_SETTINGS = 0x5401, // TCGETS
   UNREAD_COUNT = 0x541b, // FIONREAD
 };
+
+static char *allocate(size_t size) {
+  long place = CALL(mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  return place < 0 ? NULL : (char *)place;
+}
 
 /** Absolute and without links, as getcwd() returns it. */
 static int find_directory(char *directory) {
@@ -33,18 +37,11 @@ static int go_up(char *directory) {
   return 1;
 }
 
-/** Writes the path of a name in a directory. @returns the place of the name */
-static char *join(char *path, const char *directory, const char *name) {
+/** Writes the path of a name in a directory. */
+static void join(char *path, const char *directory, const char *name) {
   char *end = copy_text(path, directory);
   if (end[-1] != '/') *end++ = '/';
   copy_text(end, name);
-  return end;
-}
-
-static long open_in(const char *directory, const char *name) {
-  char path[PATH_SIZE];
-  join(path, directory, name);
-  return CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0);
 }
 
 static int is_regular(long descriptor) {
@@ -52,37 +49,25 @@ static int is_regular(long descriptor) {
   return CALL(fstat, descriptor, &status, 0, 0, 0) == 0 && S_ISREG(status.st_mode);
 }
 
-/** src/config/settings/settings-sources.ts, openConfig() */
-static int lacks_config(void) {
-  return CALL(faccessat, AT_FDCWD, first_of(CONFIG_FILE), F_OK, 0, 0) == -ENOENT;
-}
-
-/** Whether a file contains an entry of the list, also across two chunks. */
+/** Whether a file contains an entry of the list, or cannot be read whole. */
 static int mentions(long descriptor, enum list list) {
-  char chunk[CHUNK];
-  size_t kept = 0, longest = 0;
-  for (const char *each = first_of(list); *each; each += length_of(each) + 1)
-    if (length_of(each) > longest) longest = length_of(each);
-  for (;;) {
-    long count = CALL(read, descriptor, chunk + kept, CHUNK - kept, 0, 0);
-    if (count < 0) return 1; // a doubt
-    if (count == 0) return 0;
-    kept += count;
-    for (size_t at = 0; at < kept; at++)
-      for (const char *each = first_of(list); *each; each += length_of(each) + 1)
-        if (at + length_of(each) <= kept && after(chunk + at, each)) return 1;
-    size_t rest = kept < longest - 1 ? kept : longest - 1;
-    for (size_t each = 0; each < rest; each++) chunk[each] = chunk[kept - rest + each];
-    kept = rest;
-  }
+  char *content = allocate(LARGEST_CONFIG);
+  long length = content ? CALL(read, descriptor, content, LARGEST_CONFIG, 0, 0) : -1;
+  int is_found = length < 0 || length == LARGEST_CONFIG;
+  for (long at = 0; at < length && !is_found; at++)
+    for (const char *each = first_of(list); *each; each += length_of(each) + 1)
+      if (after(content + at, each)) is_found = 1;
+  CALL(munmap, content, LARGEST_CONFIG, 0, 0, 0);
+  return is_found;
 }
 
 /** src/config/config-file-name.ts, mentionsInConfig(); the working directory has no such file. */
 static int lacks_root_settings(const char *from) {
-  char directory[LONGEST_DIRECTORY];
+  char directory[LONGEST_DIRECTORY], path[PATH_SIZE];
   copy_text(directory, from);
   while (go_up(directory)) {
-    long file = open_in(directory, first_of(CONFIG_FILE));
+    join(path, directory, first_of(CONFIG_FILE));
+    long file = CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0, 0);
     if (file < 0) continue;
     int is_found = !is_regular(file) || mentions(file, ROOT_SETTINGS);
     CALL(close, file, 0, 0, 0, 0);
@@ -91,14 +76,19 @@ static int lacks_root_settings(const char *from) {
   return 1;
 }
 
+static int is_terminal(int descriptor) {
+  char settings[256];
+  return CALL(ioctl, descriptor, TERMINAL_SETTINGS, settings, 0, 0) == 0;
+}
+
 /** platform/processes/posix/stdin-poll.ts, isInputEmpty(); waits for the first byte as it does. */
 static int has_input(void) {
-  char settings[256], byte;
+  char byte;
   struct stat status;
   struct pollfd waited = {0, POLLIN, 0};
   int unread = 0;
   if (CALL(fstat, 0, &status, 0, 0, 0) != 0) return 0;
-  if (CALL(ioctl, 0, TERMINAL_SETTINGS, settings, 0, 0) == 0) return 1;
+  if (is_terminal(0)) return 1;
   if (S_ISREG(status.st_mode)) {
     long place = CALL(lseek, 0, 0, SEEK_CUR, 0, 0);
     return place >= 0 && place < status.st_size;
@@ -163,32 +153,9 @@ static int find_source(const char *name, const char *directory, char *path) {
   return is_same(real, path) && is_resolvable(path, *name == '/');
 }
 
-/** src/runner/resolve/shadowed-script.ts, hintAtShadowedScript(): whether it prints nothing about `rt test`. */
-static int has_no_hint(const char *from, const char *command, char **environment) {
-  char directory[LONGEST_DIRECTORY];
-  for (; *environment; environment++)
-    if (is_same(*environment, first_of(TEST_EVENT))) return 1;
-  copy_text(directory, from);
-  long file;
-  while ((file = open_in(directory, first_of(PACKAGE_FILE))) == -ENOENT)
-    if (!go_up(directory)) return 1;
-  if (file < 0) return 0;
-  long place = CALL(mmap, 0, LARGEST_PACKAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-  size_t length = 0;
-  long count = place < 0 || !is_regular(file) ? -1 : 1;
-  while (count > 0 && length < LARGEST_PACKAGE) {
-    count = CALL(read, file, place + length, LARGEST_PACKAGE - length, 0, 0);
-    if (count > 0) length += count;
-  }
-  CALL(close, file, 0, 0, 0, 0);
-  struct json json;
-  int is_known = count == 0 && find_script(&json, (const char *)place, length, command);
-  if (is_known && json.script) {
-    struct span text = {json.script, json.script_length, 0};
-    const char *each = first_of(HARMLESS_TESTS);
-    while (*each && !spells(text, each)) each += length_of(each) + 1;
-    is_known = *each != 0;
-  }
-  if (place >= 0) CALL(munmap, place, LARGEST_PACKAGE, 0, 0, 0);
-  return is_known;
+/** Whether the engine leaves the standard streams as they are, and the process may be replaced. */
+static int is_ordinary_process(void) {
+  for (int descriptor = 0; descriptor < 3; descriptor++)
+    if (CALL(fcntl, descriptor, F_GETFD, 0, 0, 0) < 0) return 0;
+  return CALL(getpid, 0, 0, 0, 0, 0) != 1;
 }

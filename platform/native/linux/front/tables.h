@@ -6,22 +6,18 @@ enum list {
   PROGRAM_NAME,
   RUN_COMMAND,
   TEST_COMMAND,
-  VERSION_OPTIONS,
-  VERSION_LINE,
-  REVISION_OPTIONS,
-  REVISION_LINE,
+  PRINTING_OPTIONS, // pairs: the spelling, the line
   ENGINE_SWITCHES,
   CODE_OPTIONS, // pairs: the user's spelling, the engine's
   SOURCE_EXTENSIONS,
   DOUBTFUL_WORDS,      // beginnings of words
   DOUBTFUL_TEST_WORDS, // likewise, of words after `test`
   DOUBTFUL_VARIABLES,  // beginnings of entries
-  TEST_EVENT,          // the entry of a script that is called "test"
-  SCRIPTS_FIELD,
-  HARMLESS_TESTS, // script texts that mean the command
+  TEST_EVENT,      // the entry of a script that is called "test"
+  MEMO_PLACES,     // pairs: the beginning of a variable, what follows its value
+  START_VARIABLES, // beginnings of entries that count for a memo
   CONFIG_FILE,
   ROOT_SETTINGS, // words of tables of the root project
-  PACKAGE_FILE,
   PROJECT_SETTINGS, // files that change how an absolute path is resolved
   CONFIG_WORD,
   PRELOAD_WORD,

@@ -1,0 +1,130 @@
+// Writes the memo of a start: what the front (platform/native/linux/front/memo.h) does for the same command line, until a path that
+// was looked up changes.
+//
+// Invariants:
+// - A memo names what its plan depends on: rt's file, directory, words, variables, and stat fingerprints of paths. A lookup that
+//   cannot be recorded prevents the memo.
+// - It contains no arguments, and of the environment only START_VARIABLES.
+// - The number of memos is bounded: each has one of SLOTS places, and replaces the memo that was there.
+import { replaceFile } from "../../../platform/files/file-replacement.ts";
+import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { readOwner } from "../../../platform/files/path-owner.ts";
+import { makeOwnDirectory, requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
+import { makePrivate } from "../../../platform/files/private-file.ts";
+import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
+import { host } from "../../../platform/processes/process.ts";
+import { lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
+import { BASH_VARIABLES } from "../script/shell.ts";
+
+/** The first variable with an absolute path counts. The number changes with the form of the files. */
+export const MEMO_PLACES = [
+  { variable: "XDG_CACHE_HOME", below: "/rt/starts-1" },
+  { variable: "HOME", below: "/.cache/rt/starts-1" },
+] as const;
+
+/** Files are named by numbers below this one. */
+const SLOTS = 4096;
+
+/**
+ * Beginnings of entries of the environment. They decide about the command, its `$ command` line, or the folder of the links
+ * to rt. Other variables reach the script unchanged.
+ */
+export const START_VARIABLES: readonly string[] = [
+  ...["PATH=", "PWD=", "OLDPWD=", "SHLVL=", "RT_SCRIPTS=", "TERM=", "NO_COLOR=", "FORCE_COLOR=", "BASH"],
+  ...["XDG_RUNTIME_DIR=", "TMPDIR=", "TMP=", "TEMP="],
+  ...BASH_VARIABLES.map((name) => `${name}=`),
+];
+
+const encoder = new TextEncoder();
+
+export interface MemoizedStart {
+  /** The words that select the memo, after `rt`. */
+  readonly words: readonly string[];
+  readonly lookups: LookupRecorder;
+  /** Milliseconds since 1970, before the first lookup. */
+  readonly begin: number;
+  /** Undefined if the memo says only that the engine starts without a hint. */
+  readonly script?: ReplayedScript;
+}
+
+export interface ReplayedScript {
+  /** The line that shows the command, on a terminal and elsewhere. */
+  readonly lines: readonly [string, string];
+  readonly directory: string;
+  readonly command: ReplaceRequest;
+}
+
+/** Does nothing if the start cannot be memoized. */
+export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart): void {
+  if (host.originalVariable("RT_FRONT") === "off") return;
+  try {
+    const key = encodeTexts([process.execPath, process.cwd(), ...words, "", ...startEntries(), ""]);
+    lookups.note(process.execPath, "content", true);
+    const rows = lookups.isWhole
+      ? new StatFingerprinter(begin).fingerprint(lookupObservations(lookups))
+      : null;
+    if (!rows) return;
+    const parts = rows.flatMap(({ path, how, fingerprint }) => [
+      encodeTexts([`${how}${path}`]),
+      new Uint8Array(fingerprint.buffer),
+    ]);
+    const replay = encodeTexts(["", ...(script ? replayOf(script) : [])]);
+    writeMemo(slotOf(key), concatenate([key, ...parts, replay]));
+  } catch {
+    // TypeScript then decides the next start, too.
+  }
+}
+
+/** Each with a NUL behind it. @throws Error for a text that has no exact form */
+function encodeTexts(texts: readonly string[]): Uint8Array {
+  for (const text of texts)
+    if (text.includes("\0") || !text.isWellFormed()) throw new Error("A text has no exact form");
+  return encoder.encode(`${texts.join("\0")}\0`);
+}
+
+function concatenate(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.length;
+  }
+  return whole;
+}
+
+function startEntries(): string[] {
+  return Object.entries(host.originalEnvironment())
+    .map(([name, value]) => `${name}=${value}`)
+    .filter((entry) => START_VARIABLES.some((beginning) => entry.startsWith(beginning)));
+}
+
+/** FNV-1a. */
+function slotOf(key: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of key) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0) % SLOTS;
+}
+
+function replayOf({ lines, directory, command }: ReplayedScript): string[] {
+  const { program, argv, environment, engine } = command;
+  const changes: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    if (value !== undefined) changes.push(`${name}=${value}`);
+    else if (host.originalVariable(name) !== undefined) throw new Error("A variable is removed");
+  }
+  if (engine || argv.includes("")) throw new Error("The start has another form");
+  return [...lines.map((line) => `${line}\n`), directory, program, ...argv, "", ...changes, ""];
+}
+
+function writeMemo(slot: number, memo: Uint8Array): void {
+  const place = MEMO_PLACES.find(({ variable }) => host.originalVariable(variable)?.startsWith("/"));
+  if (!place || !replaceFile) return;
+  const base = host.originalVariable(place.variable)!;
+  const directory = `${base}${place.below}`;
+  if (!readOwner(directory)) {
+    if (!readOwner(base)) return;
+    makeOwnDirectory(directory.slice(0, directory.lastIndexOf("/")));
+    makePrivate(directory);
+  }
+  replaceFile(`${requireOwnDirectory(directory)}/${slot}`, memo);
+}
