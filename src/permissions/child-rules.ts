@@ -13,20 +13,14 @@ import { UserError } from "../user-error.ts";
 import { isWithin } from "../workspace/member-match.ts";
 import { type Profile, SYSTEM_FOLDERS } from "./profile.ts";
 
-/** For one task, the search for spare rules takes longer than the rules themselves. */
+/** The rules of a profile without the spare ones, for further tasks. */
+const shortenedRules = new WeakMap<Profile, readonly FileRule[]>();
 let isFurther = false;
 
 /** @param temporary folder of temporary files; undefined before the run starts */
-export function resolveRules(
-  { rules, hidden, envFolders, sockets, network, hosts }: Profile,
-  home: string,
-  temporary: string | undefined,
-): PermissionRules {
-  const files: FileRule[] = [...ownFiles()];
-  for (const { path, access, source } of rules)
-    if (!isFurther || !isCovered(path, access))
-      files.push({ path, access, followsLinks: source === "system" || source === "toolchain" });
-  isFurther = true;
+export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
+  const { hidden, envFolders, sockets, network, hosts } = profile;
+  const files = [...listFileRules(profile)];
   if (temporary !== undefined) files.push({ path: temporary, access: "write", followsLinks: false });
   const isChangeable = (path: string) =>
     files.some((rule) => rule.access === "write" && isWithin(path, rule.path));
@@ -41,6 +35,25 @@ export function resolveRules(
     network,
     hosts,
   };
+}
+
+function listFileRules(profile: Profile): readonly FileRule[] {
+  const known = shortenedRules.get(profile);
+  if (known) return known;
+  // For one task, the search for spare rules takes longer than the rules themselves.
+  const used = isFurther
+    ? profile.rules.filter(({ path, access }) => !isCovered(path, access))
+    : profile.rules;
+  const files: FileRule[] = [
+    ...ownFiles(),
+    ...used.map(({ path, access, source }) => {
+      const followsLinks = source === "system" || source === "toolchain";
+      return { path, access, followsLinks };
+    }),
+  ];
+  if (isFurther) shortenedRules.set(profile, files);
+  isFurther = true;
+  return files;
 }
 
 /** Folders of the system, and those within them, without symlinks. They are looked up once, because no task can change them. */

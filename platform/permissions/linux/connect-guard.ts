@@ -1,9 +1,14 @@
 // Starts the thread that decides the connections of a child with permissions (../../native/linux/recorder/connect-guard.h).
 import { ptr } from "../../native/posix/ffi.ts";
 import { recorderLibrary } from "../../native/linux/library.ts";
-import { closeDescriptor, openPipe } from "../../native/posix/pipe.ts";
+import { closeDescriptor, hasOutput, openPipe } from "../../native/posix/pipe.ts";
 import type { ChildPermissions } from "../contract/permissions.ts";
 import { GuardSession } from "./guard-session.ts";
+
+/** Most children end before. A stream takes longer than the start of a thread. */
+const ATTACH_AFTER = 5; // ms
+/** The thread ends with the tree, a moment after rt has seen the exit. */
+const END_TIME = 2; // ms
 
 export interface ConnectGuard {
   /** Resolves after the last refusal has been passed on. */
@@ -26,10 +31,12 @@ export function startConnectGuard(socket: number, permissions: ChildPermissions)
     throw new Error("the thread for its connections cannot be created");
   }
   const reader = session.openReports(reports.reader);
-  reader.attach();
+  const attaching = setTimeout(() => reader.attach(), ATTACH_AFTER);
   return {
     async finish() {
+      clearTimeout(attaching);
       closeDescriptor(stop.writer);
+      hasOutput(reports.reader, END_TIME);
       await reader.readToEnd();
       session.close();
       closeDescriptor(stop.reader);

@@ -29,6 +29,8 @@ import { permittedStart } from "../../permissions/permissions.ts";
 import { adoptOrphans, guardOrphans, reapOrphans, withFamily, withOrphans } from "./subreaper.ts";
 
 const ATTACH_AFTER = 2; // ms
+/** The launcher of a child with permissions needs 1 to 2 ms before it starts the script. */
+const ATTACH_RESTRICTED_AFTER = 5; // ms
 /** Per child: pipe ends, the streams' duplicates, and the engine's pidfd. */
 const DESCRIPTORS_PER_CHILD = 5;
 /** Per traced child in addition: listener, wakeup and stop pipes, journal, store marker. */
@@ -70,7 +72,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   if (pair) {
     const outlet = new OutputReader(pair.master, (bytes) => request.onOutput(bytes, false));
     const terminal = new TypedTerminal(pair.master);
-    const done = follow(started, [outlet], request.keepsOutput ?? false, () => terminal.close());
+    const done = follow(started, [outlet], request, () => terminal.close());
     return { pid: started.pid, family: request.family, ownsSession: true, terminal, done };
   }
   const outlets = pipes.map(
@@ -80,7 +82,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
     pid: started.pid,
     family: request.family,
     ownsSession: isPiped,
-    done: follow(started, outlets, request.keepsOutput ?? false),
+    done: follow(started, outlets, request),
   };
 };
 
@@ -150,12 +152,15 @@ function startByEngine(
 async function follow(
   { pid, exited }: StartedChild,
   outlets: readonly OutputReader[],
-  keepsOutput: boolean,
+  { keepsOutput, registersItself }: Pick<ChildRequest, "keepsOutput" | "registersItself">,
   onExit?: () => void,
 ): Promise<ChildExit> {
-  const attaching = setTimeout(() => {
-    for (const outlet of outlets) outlet.attach();
-  }, ATTACH_AFTER);
+  const attaching = setTimeout(
+    () => {
+      for (const outlet of outlets) outlet.attach();
+    },
+    registersItself ? ATTACH_RESTRICTED_AFTER : ATTACH_AFTER,
+  );
   const exit = await exited;
   clearTimeout(attaching);
   onExit?.();

@@ -1,10 +1,12 @@
-// The seccomp filters of a task with permissions. The first one is static and refuses calls; the second one notifies rt of the
-// calls that it decides by their paths and addresses.
+// The seccomp filter of a task with permissions. It refuses calls, and notifies rt of those that rt decides by their paths and
+// addresses.
 //
 // Invariants:
 // - A call of another architecture (int 0x80), of x32, or newer than the table fails with ENOSYS.
-// - The filters read registers only. A decision that needs memory is made by ../recorder/connect-guard.h.
-// Non-obvious: the second filter has a listener. A process tree has one listener at most, so a traced task has that of its tracer.
+// - The filter reads registers only. A decision that needs memory is made by ../recorder/connect-guard.h.
+// Non-obvious:
+// - A process tree has one listener at most, so a traced task is notified by the filter of its tracer.
+// - Calls are found by search: at its installation, the kernel evaluates the filter for each number of a call.
 #pragma once
 #include "../syscalls.h"
 #include <fcntl.h>
@@ -36,6 +38,8 @@ enum { FIRST_UNKNOWN = 470 };
 struct refused_call {
   short number, error;
 };
+/** Instead of an error. */
+enum { DECIDED_BY_BLOCKS = 0 };
 
 /** Calls that are refused whatever their arguments are. */
 static const struct refused_call REFUSED[] = {
@@ -119,14 +123,17 @@ static const struct refused_call REFUSED[] = {
 #endif
 };
 
-enum { MAX_INSTRUCTIONS = 512, NUMBER = 0, ARCHITECTURE = 4 };
+enum { MAX_INSTRUCTIONS = 512, MAX_CALLS = 128, NUMBER = 0, ARCHITECTURE = 4 };
 /** The low half of an argument: both processors are little-endian. */
 #define ARGUMENT(index) (16 + (index) * 8)
 #define ARGUMENT_HIGH(index) (ARGUMENT(index) + 4)
 
 struct bpf_program {
-  struct sock_filter *instructions;
+  struct sock_filter instructions[MAX_INSTRUCTIONS];
   unsigned short length;
+  /** The calls to which the instructions apply: those that depend on an argument, and all refused ones. */
+  struct refused_call calls[MAX_CALLS];
+  unsigned short call_count;
 };
 
 static void add(struct bpf_program *program, unsigned short code, unsigned value, unsigned char yes, unsigned char no) {
@@ -166,6 +173,7 @@ static void allow_if_equal(struct bpf_program *program, unsigned value) {
 }
 
 static unsigned short begin_call(struct bpf_program *program, unsigned number) {
+  program->calls[program->call_count++] = (struct refused_call){number, DECIDED_BY_BLOCKS};
   load(program, NUMBER);
   return begin_if_equal(program, number);
 }
@@ -250,16 +258,8 @@ static void restrict_sockets(struct bpf_program *program, int is_open) {
   end_block(program, call);
 }
 
-/** Builds the static filter. @param is_open whether the task may use the network beyond loopback */
-static void build_static_filter(struct bpf_program *program, int is_open) {
-  load(program, ARCHITECTURE);
-  add(program, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
-  refuse(program, ENOSYS);
-  load(program, NUMBER);
-  add(program, BPF_JMP | BPF_JGE | BPF_K, FIRST_UNKNOWN, 0, 1);
-  refuse(program, ENOSYS);
-  for (size_t each = 0; each < sizeof REFUSED / sizeof *REFUSED; each++)
-    answer_if_equal(program, REFUSED[each].number, SECCOMP_RET_ERRNO | REFUSED[each].error);
+/** Instructions of the calls that depend on an argument. @param is_open whether the task may use the network beyond loopback */
+static void add_blocks(struct bpf_program *program, int is_open) {
   restrict_sockets(program, is_open);
   refuse_bits(program, __NR_unshare, 0, NAMESPACES | TIME_NAMESPACE);
   refuse_bits(program, __NR_clone, 0, NAMESPACES);
@@ -294,18 +294,75 @@ static void build_static_filter(struct bpf_program *program, int is_open) {
   add(program, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
   refuse(program, EPERM);
   end_block(program, call);
-  answer(program, SECCOMP_RET_ALLOW);
 }
 
-/** Builds the filter whose calls rt decides. */
-static void build_listener_filter(struct bpf_program *program) {
-  load(program, NUMBER);
-  answer_if_equal(program, __NR_connect, SECCOMP_RET_USER_NOTIF);
-  answer_if_equal(program, __NR_fchmod, SECCOMP_RET_USER_NOTIF);
-  answer_if_equal(program, __NR_fchmodat, SECCOMP_RET_USER_NOTIF);
-  answer_if_equal(program, __NR_fchmodat2, SECCOMP_RET_USER_NOTIF);
+static void notify(struct bpf_program *program, unsigned number) {
+  unsigned short call = begin_call(program, number);
+  answer(program, SECCOMP_RET_USER_NOTIF);
+  end_block(program, call);
+}
+
+/** The calls that rt decides. */
+static void add_notifications(struct bpf_program *program) {
+  notify(program, __NR_connect);
+  notify(program, __NR_fchmod);
+  notify(program, __NR_fchmodat);
+  notify(program, __NR_fchmodat2);
 #if defined(__x86_64__)
-  answer_if_equal(program, __NR_chmod, SECCOMP_RET_USER_NOTIF);
+  notify(program, __NR_chmod);
 #endif
+}
+
+/** Shell sort by number. A call may be there twice. */
+static void sort_calls(struct refused_call *calls, size_t count) {
+  for (size_t gap = 40; gap > 0; gap /= 3)
+    for (size_t each = gap; each < count; each++) {
+      const struct refused_call call = calls[each];
+      size_t at = each;
+      for (; at >= gap && calls[at - gap].number > call.number; at -= gap) calls[at] = calls[at - gap];
+      calls[at] = call;
+    }
+}
+
+/** Searches the number of the call in groups. Calls without an error go on to the blocks, others are allowed. */
+static void add_search(struct bpf_program *program, const struct refused_call *calls, size_t count) {
+  enum { GROUP = 8 };
+  unsigned short jumps[MAX_CALLS], jump_count = 0;
+  for (size_t from = 0; from < count; from += GROUP) {
+    const size_t end = from + GROUP < count ? from + GROUP : count;
+    add(program, BPF_JMP | BPF_JGT | BPF_K, calls[end - 1].number, 0, 0);
+    const unsigned short test = program->length - 1;
+    for (size_t each = from; each < end; each++) {
+      unsigned short block = begin_if_equal(program, calls[each].number);
+      if (calls[each].error == DECIDED_BY_BLOCKS) {
+        jumps[jump_count++] = program->length;
+        add(program, BPF_JMP | BPF_JA, 0, 0, 0);
+      } else refuse(program, calls[each].error);
+      end_block(program, block);
+    }
+    answer(program, SECCOMP_RET_ALLOW);
+    program->instructions[test].jt = program->length - test - 1;
+  }
   answer(program, SECCOMP_RET_ALLOW);
+  for (size_t each = 0; each < jump_count; each++)
+    program->instructions[jumps[each]].k = program->length - jumps[each] - 1;
+}
+
+/** Builds the filter. @param is_open whether UDP is permitted @param notifies whether rt decides calls */
+static void build_filter(struct bpf_program *program, int is_open, int notifies) {
+  struct bpf_program blocks;
+  blocks.length = blocks.call_count = program->length = program->call_count = 0;
+  add_blocks(&blocks, is_open);
+  if (notifies) add_notifications(&blocks);
+  answer(&blocks, SECCOMP_RET_ALLOW);
+  for (size_t each = 0; each < sizeof REFUSED / sizeof *REFUSED; each++) blocks.calls[blocks.call_count++] = REFUSED[each];
+  sort_calls(blocks.calls, blocks.call_count);
+  load(program, ARCHITECTURE);
+  add(program, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
+  refuse(program, ENOSYS);
+  load(program, NUMBER);
+  add(program, BPF_JMP | BPF_JGE | BPF_K, FIRST_UNKNOWN, 0, 1);
+  refuse(program, ENOSYS);
+  add_search(program, blocks.calls, blocks.call_count);
+  for (size_t each = 0; each < blocks.length; each++) program->instructions[program->length++] = blocks.instructions[each];
 }

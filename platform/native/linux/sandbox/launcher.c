@@ -72,7 +72,7 @@ static const unsigned long FILTER_FLAGS = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 static const unsigned long WAIT_KILLABLE = 1UL << 5;
 
 static long install(const struct bpf_program *filter, unsigned long flags) {
-  struct sock_fprog program = {.len = filter->length, .filter = filter->instructions};
+  struct sock_fprog program = {.len = filter->length, .filter = (struct sock_filter *)filter->instructions};
   return CALL(seccomp, SECCOMP_SET_MODE_FILTER, FILTER_FLAGS | flags, &program, 0, 0);
 }
 
@@ -96,8 +96,7 @@ static void restrict_self(int socket, int rules, int layer, int is_open) {
   const long ruleset = open_ruleset(rules, is_open, &step);
   require(step, ruleset);
   CALL(close, rules, 0, 0, 0, 0);
-  struct sock_filter instructions[MAX_INSTRUCTIONS];
-  struct bpf_program filter = {.instructions = instructions, .length = 0};
+  struct bpf_program filter;
   drop_capabilities();
   require("no_new_privs", CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   require("Landlock", CALL(landlock_restrict_self, ruleset, 0, 0, 0, 0));
@@ -106,11 +105,11 @@ static void restrict_self(int socket, int rules, int layer, int is_open) {
     require("the layer of system files", CALL(landlock_restrict_self, layer, 0, 0, 0, 0));
     CALL(close, layer, 0, 0, 0, 0);
   }
-  build_static_filter(&filter, is_open);
-  require("the seccomp filter", install(&filter, 0));
-  if (socket == 0) return;
-  filter.length = 0;
-  build_listener_filter(&filter);
+  build_filter(&filter, is_open, socket != 0);
+  if (socket == 0) {
+    require("the seccomp filter", install(&filter, 0));
+    return;
+  }
   const unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
   long listener = install(&filter, flags | WAIT_KILLABLE);
   if (listener == -EINVAL) listener = install(&filter, flags);

@@ -9,6 +9,7 @@
 #pragma once
 #include "../decimal.h"
 #include "rule-tree.h"
+#include <linux/openat2.h>
 
 /** The letter before each path of the list. Paths are absolute and end with NUL. */
 enum rule_letter {
@@ -105,25 +106,49 @@ static unsigned long rights_of(int letter) {
   return READ_FILE | READ_DIRECTORY | WRITE_FILE | TRUNCATE_FILE;
 }
 
+/** Returns whether the path is absolute and has no part that is empty, `.` or `..`. */
+static int is_normal(const char *path) {
+  for (const char *at = path; *at == '/';) {
+    const char *name = ++at;
+    while (*at && *at != '/') at++;
+    const size_t length = at - name;
+    if (length == 0 || (name[0] == '.' && (length == 1 || (length == 2 && name[1] == '.')))) return 0;
+    if (*at == 0) return 1;
+  }
+  return 0;
+}
+
+/** Opens a path without symlinks. Returns -ELOOP if it has one, or if the kernel or an outer filter lacks the call. */
+static long open_without_links(const char *path) {
+  const struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+  if (!is_normal(path)) return -ELOOP;
+  const long file = CALL(openat2, AT_FDCWD, path, &how, sizeof how, 0);
+  return file == -ENOSYS || file == -EPERM ? -ELOOP : file;
+}
+
+/** Opens a path that may have symlinks, and replaces it by the path of its target. */
+static long open_target(char *path) {
+  char link[32];
+  const long file = CALL(openat, AT_FDCWD, path, O_PATH | O_CLOEXEC, 0, 0);
+  if (file < 0) return file;
+  *add_number(append(link, "/proc/self/fd/"), file) = 0;
+  const long length = CALL(readlinkat, AT_FDCWD, link, path, PATH_MAX - 1, 0);
+  path[length > 0 ? length : 0] = 0;
+  return file;
+}
+
 /** Adds what the path means. A path that does not exist, or has a symlink that it may not have, has no effect. */
 static long add_path(struct rule_list *list, const char *written, int is_followed, unsigned long rights) {
-  char path[PATH_MAX], link[32];
-  struct stat status;
-  const int flags = O_PATH | O_CLOEXEC | (is_followed ? 0 : O_NOFOLLOW);
-  const int file = CALL(openat, AT_FDCWD, written, flags, 0, 0);
+  char path[PATH_MAX];
+  const size_t length = length_of(written);
+  if (length >= PATH_MAX) return 0;
+  append(path, written);
+  // To read the path of a descriptor takes longer than to open it.
+  long file = open_without_links(path);
+  if (file == -ELOOP) file = open_target(path);
   if (file < 0) return 0;
-  *add_number(append(link, "/proc/self/fd/"), file) = 0;
-  const long length = CALL(readlinkat, AT_FDCWD, link, path, sizeof path - 1, 0);
-  long error = 0;
-  if (length <= 0) goto closed;
-  path[length] = 0;
-  if (is_within(list->home, path)) goto closed;
-  if (!is_followed) {
-    if (compare_texts(path, written) != 0) goto closed;
-    if (CALL(fstat, file, &status, 0, 0, 0) < 0 || S_ISLNK(status.st_mode)) goto closed;
-  }
-  error = add_tree(list, file, path, length, rights);
-closed:
+  const int is_used = path[0] == '/' && !is_within(list->home, path) && (is_followed || compare_texts(path, written) == 0);
+  const long error = is_used ? add_tree(list, file, path, length_of(path), rights) : 0;
   CALL(close, file, 0, 0, 0, 0);
   return error;
 }
