@@ -118,6 +118,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/runner/restricted/restricted-target",
     "src/runner/restricted/package-binary",
     "src/config/settings/install-scripts",
+    "src/config/settings/create-template",
     "src/runner/install-scripts/install-shim",
     "src/runner/install-scripts/lifecycle-script",
     "src/runner/install-scripts/changed-scripts",

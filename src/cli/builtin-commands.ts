@@ -39,7 +39,7 @@ const COMMANDS: Readonly<Record<string, CommandHandler>> = {
   trust: withHelp("trust", async (args) => {
     if (args.length === 0) {
       const { allowChangedScripts } = await import("../runner/install-scripts/changed-scripts.ts");
-      if (allowChangedScripts(process.cwd())) return;
+      if (await allowChangedScripts(process.cwd())) return;
     }
     const { runTrustCommand } = await import("../secrets/trust/trust-command.ts");
     return runTrustCommand(args, await loadServerUses());

@@ -191,7 +191,13 @@ async function executeInEngine(
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
   const installer = settings.installScripts && (await import("./install-scripts/install-shim.ts"));
-  using restricted = await installer?.restrictInstallScripts(settings.installScripts!, process.cwd(), path);
+  const words = settings.tool?.name === "pm" ? settings.tool.words : [];
+  await using restricted = await installer?.restrictInstallScripts(
+    settings.installScripts!,
+    process.cwd(),
+    path,
+    words,
+  );
   const handed = await engineConfig(argv, context);
   const { becomeEngine, describeStartError, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry, port } = code;

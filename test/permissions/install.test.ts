@@ -1,6 +1,15 @@
 // Lifecycle scripts of dependencies that `rt install` runs: permissions by default, [install.permissions], explanations.
 import { describe, expect, test } from "bun:test";
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { findProgram } from "../../build/system-programs.ts";
 import { CAN_TRACE } from "../cache/cached-project.ts";
@@ -279,6 +288,75 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
       expect(await terminal.awaitExit()).toBe(0);
       expect([(await install("1.0.2")).status, ran()]).toEqual([0, true]);
     });
+  });
+
+  test("scripts that run for the first time are shown with the date of their release, by pm trust before they run", async () => {
+    await inProject(["fresh", "blocked"], async ({ registry, run, project, write, remove }) => {
+      const time = "2021-03-04T05:06:07.000Z";
+      for (const name of ["fresh", "blocked"]) {
+        const manifest = { scripts: { preinstall: "echo pre", postinstall: "touch ran" } };
+        await registry.publish({ name, version: "1.0.0", files: { "index.js": "" }, time, manifest });
+      }
+      const dependencies = { fresh: "1.0.0", blocked: "1.0.0" };
+      await write({ "package.json": { name: "shop", trustedDependencies: ["fresh"], dependencies } });
+      const env = { XDG_STATE_HOME: project.join("state"), CI: undefined };
+      const noteOn = (name: string) =>
+        `note: install scripts of ${name} 1.0.0: preinstall: echo pre; postinstall: touch ran; ` +
+        `the registry published ${name} 1.0.0 on 2021-03-04 (`;
+      const first = await run(["install"], env);
+      expect(first.stderr.match(/note: .*? \(/g)).toEqual([noteOn("fresh")]);
+      remove("fresh");
+      expect((await run(["install"], env)).stderr).not.toContain("note: ");
+      // The installer writes its lines before it starts scripts.
+      const trusted = await run(["pm", "trust", "blocked"], env);
+      expect(trusted.stderr.match(/note: .*? \(/g)).toEqual([noteOn("blocked")]);
+      expect(existsSync(project.join("shop/node_modules/blocked/ran"))).toBe(true);
+      const inCi = { XDG_STATE_HOME: project.join("other-state"), CI: "true" };
+      remove("fresh");
+      expect((await run(["install"], inCi)).stderr).not.toContain("note: ");
+    });
+  });
+
+  test("rt x and rt create limit the scripts of what they fetch, and of what a template installs", async () => {
+    const report =
+      'const fs = require("fs"), results = {}; for (const [name, file] of Object.entries({ own: "ran", outside: "../planted" })) try { fs.writeFileSync(file, ""); results[name] = "done"; } catch (error) { results[name] = error.code; } fs.writeFileSync("results.json", JSON.stringify(results));';
+    const show =
+      '#!/usr/bin/env node\nconsole.log(require("fs").readFileSync(`${__dirname}/results.json`, "utf8"))\n';
+    const packages = ["tool", "create-app"].map((name) => ({
+      ...withProgram(name, report, { "show.js": show }),
+      manifest: { bin: { [name]: "show.js" }, scripts: { postinstall: "node install.js" } },
+    }));
+    await using registry = await openRegistry(packages);
+    await using project = await createProject({
+      "work/package.json": {},
+      "home/.bun-create/local/package.json": {
+        name: "local",
+        dependencies: { tool: "1.0.0" },
+        trustedDependencies: ["tool"],
+      },
+    });
+    // The engine's own list of trusted packages counts for npm's registry only.
+    for (const name of ["tool@1.0.0", "create-app@latest"]) {
+      const folder = join(registry.cache, `.bunx-${process.getuid!()}`, name);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      writeFileSync(
+        join(folder, "package.json"),
+        JSON.stringify({ trustedDependencies: ["tool", "create-app"] }),
+      );
+    }
+    const env = {
+      ...registry.env,
+      HOME: project.join("home"),
+      XDG_STATE_HOME: project.join("state"),
+    };
+    const run = (...args: string[]) => runRt({ args, cwd: project.join("work"), env });
+    const limited = `${JSON.stringify({ own: "done", outside: "EACCES" })}\n`;
+    expect((await run("x", "tool@1.0.0")).stdout).toContain(limited);
+    expect((await run("create", "app")).stdout).toContain(limited);
+    expect((await run("create", "local", "new")).status).toBe(0);
+    expect(`${readFileSync(project.join("work/new/node_modules/tool/results.json"), "utf8")}\n`).toBe(
+      limited,
+    );
   });
 
   test("the date of a release is not that of a package with the name of an alias", async () => {

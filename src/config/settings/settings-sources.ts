@@ -16,7 +16,7 @@ import {
   withoutOverridden,
 } from "../../options/parse.ts";
 import { readSettings, readSingleSettings, type RunSettings } from "./settings.ts";
-import type { ToolLine } from "./tool.ts";
+import type { Tool, ToolLine } from "./tool.ts";
 
 export interface OpenedSettings {
   readonly settings: RunSettings;
@@ -60,7 +60,7 @@ async function open(written: Invocation): Promise<Omit<OpenedSettings, "reopen">
   }
   const { withPreloads } = await import("./tool.ts");
   const read = { ...settings, tool: withPreloads(tool, config) };
-  if (INSTALL_TOOLS.includes(tool.name)) {
+  if (INSTALL_TOOLS.includes(tool.name) || (await installsTemplate(tool, cwd))) {
     const installScripts = await findInstallScripts(config, given, cwd);
     return { settings: { ...read, installScripts }, config, cwd };
   }
@@ -127,6 +127,10 @@ async function findPermissions(root: Config | undefined, given: GivenOptions) {
 }
 
 /** @throws UserError */
+async function installsTemplate({ name, words }: Tool, cwd: string): Promise<boolean> {
+  return name === "create" && (await import("./create-template.ts")).copiesTemplate(words, cwd);
+}
+
 async function findInstallScripts(config: Config | undefined, given: GivenOptions, cwd: string) {
   const { findRootConfig } = await import("../root-config.ts");
   const { readInstallScripts } = await import("./install-scripts.ts");

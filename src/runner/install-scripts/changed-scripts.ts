@@ -10,12 +10,12 @@ import { allow, describeChange, fingerprintOf, listChangedScripts } from "./know
 import { describeRelease } from "./release-date.ts";
 
 /** Asks for each change that has stopped an installation. Returns whether there was one. @throws UserError */
-export function allowChangedScripts(cwd: string): boolean {
+export async function allowChangedScripts(cwd: string): Promise<boolean> {
   const root = realpathSync(findRoot(cwd) ?? cwd);
   const changes = listChangedScripts(root);
   for (const change of changes) {
     const [subject, ...difference] = describeChange(change);
-    const lines = [...difference, describeRelease(change, root)];
+    const lines = [...difference, await describeRelease(change, root)];
     if (!canAsk())
       throw new UserError(
         [subject!, ...lines].join("; "),

@@ -23,14 +23,21 @@ import { isInsideTracedScript } from "../../cache/traced-variable.ts";
 import { requirePermissionConsent } from "../../secrets/trust/permission-consent.ts";
 import { openSignalForwarder } from "../script/signal-forwarding.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
-import { beginInstallation, listChangedScripts } from "./known-scripts.ts";
+import {
+  beginInstallation,
+  describeScripts,
+  listChangedScripts,
+  listNewScripts,
+  readScripts,
+  type NewScripts,
+} from "./known-scripts.ts";
 import { describeRelease } from "./release-date.ts";
 import { REQUEST_VARIABLE, type ScriptRequest } from "./script-request.ts";
 
 const NOT_LIMITED = { obstacle: "install scripts are limited on Linux only", missing: [] };
 
 /** Disposing prints what scripts have reported. */
-export interface RestrictedInstall extends Disposable {
+export interface RestrictedInstall extends AsyncDisposable {
   readonly path: string;
   readonly variables: Readonly<Record<string, string>>;
 }
@@ -38,12 +45,13 @@ export interface RestrictedInstall extends Disposable {
 /**
  * Returns undefined if rtfig.toml switches permissions off, or if this system cannot restrict scripts. If another version of the
  * system can, it prints a warning.
- * @param path PATH of the installer, if rt has changed it @throws UserError
+ * @param path PATH of the installer, if rt has changed it @param words of `pm` @throws UserError
  */
 export async function restrictInstallScripts(
   { rows, isOff, isExplained, isLocked, config }: InstallScriptSettings,
   cwd: string,
   path = host.originalVariable("PATH") ?? "",
+  words: readonly string[] = [],
 ): Promise<RestrictedInstall | undefined> {
   if (!limitsInstallScripts() && !isLocked) return undefined;
   const root = findRoot(cwd) ?? cwd;
@@ -71,16 +79,45 @@ export async function restrictInstallScripts(
   const report = join(folder, "report");
   const realRoot = realpathSync(root);
   const known = beginInstallation(realRoot);
+  const announced = await announceTrust(words, cwd, realRoot);
   const request: ScriptRequest = { shims, report, root, rows, known, isExplained, isLocked };
   return {
     path: `${shims}:${path}`,
     variables: { [REQUEST_VARIABLE]: JSON.stringify(request) },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       printMessages(report);
-      for (const change of listChangedScripts(realRoot)) reportLine(describeRelease(change, realRoot));
+      for (const change of listChangedScripts(realRoot)) reportLine(await describeRelease(change, realRoot));
+      // In CI everything is new, and nobody decides about it.
+      const isShown = !host.originalVariable("CI");
+      const added = isShown ? listNewScripts(realRoot, known) : [];
+      await reportNew(
+        added.filter(({ name }) => !announced.includes(name)),
+        realRoot,
+      );
       removeTemporaryFolder(folder);
     },
   };
+}
+
+/** Shows what `pm trust` runs, before it does. Returns the names. */
+async function announceTrust(
+  words: readonly string[],
+  cwd: string,
+  root: string,
+): Promise<readonly string[]> {
+  if (words[0] !== "trust") return [];
+  const named = words.slice(1).flatMap((name) => {
+    const folder = join(cwd, "node_modules", name);
+    return existsSync(join(folder, "package.json")) ? [{ name, after: readScripts(folder) }] : [];
+  });
+  await reportNew(named, root);
+  return named.map(({ name }) => name);
+}
+
+/** Prints scripts and the dates of their releases. */
+async function reportNew(all: readonly NewScripts[], root: string): Promise<void> {
+  const releases = await Promise.all(all.map((each) => describeRelease(each, root)));
+  for (const [index, each] of all.entries()) reportLine(`note: ${describeScripts(each)}; ${releases[index]}`);
 }
 
 /** Runs the installer. Returns the system's error code if it cannot be started. */

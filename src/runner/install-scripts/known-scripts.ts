@@ -19,6 +19,8 @@ const EVENTS = ["preinstall", "install", "postinstall"] as const;
 
 /** Lifecycle scripts of one version of a package: one line each. */
 interface KnownScripts {
+  /** That of the folder. */
+  readonly name?: string;
   /** That of package.json; another one for an alias. */
   readonly packageName?: string;
   readonly version: string;
@@ -27,22 +29,27 @@ interface KnownScripts {
   readonly readAt: number;
 }
 
+/** Scripts of a version that the user trusts for the first time. */
+export interface NewScripts {
+  readonly name: string;
+  readonly after: KnownScripts;
+}
+
 /** A change that the user has not allowed yet. */
-export interface ChangedScripts {
+export interface ChangedScripts extends NewScripts {
   /** The file that remembers the new text. */
   readonly file: string;
-  readonly name: string;
   readonly before: KnownScripts;
-  readonly after: KnownScripts;
 }
 
 function hashOf(text: string): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }
 
-/** The beginning of the names of a project's files. */
-function prefixOf(root: string): string {
-  return `${hashOf(root).slice(0, 16)}-`;
+/** The beginning of the names of a project's files, or of those of one package. */
+function prefixOf(root: string, name?: string): string {
+  const own = `${hashOf(root).slice(0, 16)}-`;
+  return name === undefined ? own : `${own}${hashOf(name).slice(0, 32)}-`;
 }
 
 /**
@@ -64,8 +71,8 @@ export function checkScripts(
   { root, name, folder }: { readonly root: string; readonly name: string; readonly folder: string },
   known: readonly string[],
 ): ChangedScripts | undefined {
-  const after = readScripts(folder);
-  const prefix = `${prefixOf(root)}${hashOf(name).slice(0, 32)}-`;
+  const after = { ...readScripts(folder), name };
+  const prefix = prefixOf(root, name);
   const file = `${prefix}${hashOf(JSON.stringify(after.lines)).slice(0, 32)}`;
   if (known.includes(file)) return undefined;
   const earlier = known
@@ -79,6 +86,16 @@ export function checkScripts(
   }
   writeState(`${file}${PENDING}`, change);
   return change;
+}
+
+/** Returns the packages whose scripts have run for the first time. @param known the files before the installation */
+export function listNewScripts(root: string, known: readonly string[]): readonly NewScripts[] {
+  const names = openStateFiles(KIND)?.list() ?? [];
+  return names
+    .filter((file) => file.startsWith(prefixOf(root)) && !file.endsWith(PENDING) && !known.includes(file))
+    .flatMap((file) => readState<KnownScripts>(file))
+    .flatMap((after) => (after.name === undefined ? [] : [{ name: after.name, after }]))
+    .filter(({ name }) => !known.some((file) => file.startsWith(prefixOf(root, name))));
 }
 
 /** The hash for RT_TRUST. */
@@ -123,7 +140,7 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-function readScripts(folder: string): KnownScripts {
+export function readScripts(folder: string): KnownScripts {
   const manifest = (parse(readFileSync(join(folder, "package.json"), "utf8")) ?? {}) as {
     readonly name?: unknown;
     readonly version?: unknown;
@@ -139,6 +156,11 @@ function readScripts(folder: string): KnownScripts {
   );
   const { name, version } = manifest;
   return { packageName: String(name), version: String(version), lines, readAt: Date.now() };
+}
+
+/** Describes scripts in one line. */
+export function describeScripts({ name, after }: NewScripts): string {
+  return `install scripts of ${oneLine(name)} ${oneLine(after.version)}: ${after.lines.map(oneLine).join("; ")}`;
 }
 
 /** Describes a change as a diff. */

@@ -7,7 +7,7 @@
 // about the one that the project names.
 import { host } from "../../../platform/processes/process.ts";
 import { oneLine } from "../../printable.ts";
-import type { ChangedScripts } from "./known-scripts.ts";
+import type { NewScripts } from "./known-scripts.ts";
 
 /** Milliseconds. */
 const [MAX_WAIT, HOUR] = [10_000, 3_600_000];
@@ -15,26 +15,28 @@ const [MAX_WAIT, HOUR] = [10_000, 3_600_000];
 const NAME = /^(?:@[\w.~-]+\/)?[\w.~][\w.~-]*$/;
 
 /** @param root folder of the root project */
-export function describeRelease({ name, after }: ChangedScripts, root: string): string {
+export async function describeRelease({ name, after }: NewScripts, root: string): Promise<string> {
   const { packageName, version } = after;
   const subject = `${oneLine(name)} ${oneLine(version)}`;
-  const text = packageName === name && NAME.test(name) ? readTimes(name, root)?.[version] : undefined;
+  const isNamed = packageName === name && NAME.test(name);
+  const text = isNamed ? (await readTimes(name, root))?.[version] : undefined;
   const published = typeof text === "string" ? new Date(text) : undefined;
   if (!published || Number.isNaN(published.valueOf()))
     return `the registry does not say when ${subject} was published`;
   return `the registry published ${subject} on ${published.toISOString().slice(0, 10)} (${describeAge(Date.now() - published.valueOf())})`;
 }
 
-function readTimes(name: string, root: string): Readonly<Record<string, unknown>> | undefined {
-  const { stdout, success } = Bun.spawnSync([process.execPath, "info", name, "time", "--json"], {
+async function readTimes(name: string, root: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const client = Bun.spawn([process.execPath, "info", name, "time", "--json"], {
     cwd: root,
     env: host.originalEnvironment(),
     stdio: ["ignore", "pipe", "ignore"],
     timeout: MAX_WAIT,
   });
-  if (!success) return undefined;
+  const output = await new Response(client.stdout).text();
+  if ((await client.exited) !== 0) return undefined;
   try {
-    return (JSON.parse(stdout.toString()) as Readonly<Record<string, unknown>> | null) ?? undefined;
+    return (JSON.parse(output) as Readonly<Record<string, unknown>> | null) ?? undefined;
   } catch {
     return undefined;
   }
