@@ -28,7 +28,7 @@ export async function measure(): Promise<Figure[]> {
   const [scheduled, first] = compare("in the scheduler", ["--parallel", "one"], RUNS);
   const [alone] = compare("in place of replacing rt", ["one"], RUNS);
   const [, many] = compare("", ["--sequential", "many:*"], RUNS / 6);
-  // A run has a cost of its own, which the row of one script has.
+  // The row of one script has the cost of a run.
   const further = many.map((median, side) => (median - first[side]!) / (SCRIPTS - 1));
   return [figureOf(`each further one of ${SCRIPTS} scripts`, further), scheduled, alone];
 }

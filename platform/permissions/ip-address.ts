@@ -14,7 +14,7 @@ export const LOOPBACK_ADDRESSES: readonly AddressBytes[] = [
 
 const ADDRESS_CHARACTERS = /^[\da-f:.]+(?:%|$)/i;
 
-/** Returns 4, 6, or 0 for a text that is not an address. Loads node:net late, and for most names not at all: it takes 5 ms. */
+/** Returns 4, 6, or 0 for a text that is not an address. Most names do not load node:net, which takes 5 ms. */
 export function ipVersion(text: string): number {
   if (!ADDRESS_CHARACTERS.test(text)) return 0;
   return process.getBuiltinModule("node:net").isIP(text);

@@ -73,6 +73,8 @@ function describeCall({ kind, target }: RefusedCall): string {
       return `connects to the abstract socket @${printable(target)}`;
     case "mode":
       return `changes the mode of ${printable(target)}`;
+    case "owner":
+      return `changes the owner of ${printable(target)}`;
     case "container":
       return "connects";
   }
@@ -81,6 +83,7 @@ function describeCall({ kind, target }: RefusedCall): string {
 function describeEnd({ kind }: RefusedCall): string {
   switch (kind) {
     case "mode":
+    case "owner":
       return ", which it may not write";
     case "container":
       return ", but this container forbids pidfd_getfd, which a connection of this kind needs";

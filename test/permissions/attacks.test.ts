@@ -55,6 +55,8 @@ const FILES = {
   "home/.local/share/pnpm/store/shared.js": "own\n",
   "home/.movable": SECRET,
   "home/.removable": SECRET,
+  "home/.movable-folder/key": SECRET,
+  "home/.exchangeable-folder/key": SECRET,
   "home/.bashrc": "own\n",
   "home/.profile": "own\n",
   "other/private.txt": SECRET,
@@ -134,6 +136,21 @@ const OPTIONAL = [
   "runs a program as root by sudo",
   "changes the mode of ~/.aws by an access list",
   "changes the mode of a program by a descriptor and an access list",
+  "changes the attributes of a program by its descriptor",
+  "has the kernel write a file to the home folder",
+  "connects by TCP fast open that connect begins",
+  "sends an echo request",
+  "opens a socket of a cluster",
+  "opens a pair of sockets of a cluster",
+  "opens a socket of Bluetooth",
+  "opens a socket of shared memory communication",
+  "opens a raw socket of IPv6",
+  "opens a socket of the kernel's audit",
+  "opens a socket of the kernel's connections",
+  "copies a descriptor of a process that has started it",
+  "advises the kernel about the memory of another process",
+  "opens a file system by the new calls of mounts",
+  "changes a setting below /sys",
 ];
 
 /** The title of each group in docs/reference/security.md. */
@@ -181,6 +198,7 @@ async function attack(...words: readonly string[]): Promise<Side> {
   const resolver = listenAsResolver(listen);
   mkdirSync(place.join("project/packages/a/node_modules"));
   symlinkSync(place.join("home/.gnupg"), place.join("project/packages/a/node_modules/.bin"));
+  symlinkSync(place.join("home/.bashrc"), place.join("home/.link"));
   const shared = "home/.local/share/pnpm/store/shared.js";
   linkSync(place.join(shared), place.join("project/node_modules/dependency/shared.js"));
   const terminal = openPair()!;
@@ -188,6 +206,9 @@ async function attack(...words: readonly string[]): Promise<Side> {
   const victim = Bun.spawn(["sleep", "600"], {
     env: { SECRET },
     stdio: ["ignore", "pipe", "ignore", secretFile],
+  });
+  const signalled = Bun.spawn(["env", "--block-signal=USR1", "sleep", "600"], {
+    stdio: ["ignore", "ignore", "ignore"],
   });
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const packageDirectory = place.join("project/packages/a");
@@ -198,6 +219,7 @@ async function attack(...words: readonly string[]): Promise<Side> {
     services: place.join("services"),
     abstract,
     victim: victim.pid,
+    signalled: signalled.pid,
     place: Number(readFileSync(`/proc/${victim.pid}/stat`, "utf8").split(" ")[ENVIRONMENT_FIELD]),
     opened: 3,
     terminal: terminal.path,
@@ -218,10 +240,11 @@ async function attack(...words: readonly string[]): Promise<Side> {
         HOME: place.join("home"),
         GITHUB_TOKEN: SECRET,
         NPM_TOKEN: SECRET,
+        npm_config__auth: SECRET,
         SSH_AUTH_SOCK: place.join("services/agent.sock"),
       },
     });
-    const left = ["left-process", "left-daemon"]
+    const left = ["left-process", "left-daemon", "left-sibling"]
       .map((name) => join(packageDirectory, "out", name))
       .flatMap((file) => (existsSync(file) ? [Number(readFileSync(file, "utf8"))] : []))
       .filter((pid) => existsSync(`/proc/${pid}`));
@@ -236,6 +259,7 @@ async function attack(...words: readonly string[]): Promise<Side> {
   } finally {
     for (const each of [...servers, server, resolver]) each?.stop(true);
     victim.kill();
+    signalled.kill();
     for (const descriptor of [secretFile, terminal.master, terminal.slave]) closeSync(descriptor);
   }
 }
@@ -252,13 +276,17 @@ const namesWith = (side: Side, result: string) =>
   Object.keys(side.results).filter((name) => side.results[name] === result);
 
 /** They start processes, which end with the task. */
-const STARTS = ["leaves a process running", "leaves a daemon running"];
+const STARTS = [
+  "leaves a process running",
+  "leaves a daemon running",
+  "leaves a process as a child of its parent",
+];
 
 test("every attempt works without permissions", () => {
   const failed = Object.entries(open!.results).filter(
     ([name, result]) => result !== "worked" && result !== "needs root" && !OPTIONAL.includes(name),
   );
-  expect([failed, open!.leftProcesses]).toEqual([[], 2]);
+  expect([failed, open!.leftProcesses]).toEqual([[], STARTS.length]);
   expect(Object.keys(open!.results).length).toBeGreaterThan(100);
 });
 

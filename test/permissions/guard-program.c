@@ -131,6 +131,11 @@ static void check_connect(long copy, const struct sockaddr *address, long length
   } else REQUIRE(address->sa_family == AF_UNSPEC || address->sa_family == AF_NETLINK);
 }
 
+static long check_change(int place) {
+  REQUIRE(place != LONG_PLACE && (PLACES[place].is_permitted || !PLACES[place].is_linked || PLACES[place].path[0] != '/'));
+  return 0;
+}
+
 /** Writes the name of a socket. Another process may connect to the guard's socket as well. */
 static long name_end(struct sockaddr_in *name, int *size) {
   REQUIRE(*size == sizeof *name);
@@ -157,7 +162,6 @@ static void pass_to_rt(const char *report, long length) {
 static long simulate(long number, long a, long b, long c, long d, long e) {
   static const int OPEN_ERRORS[] = {ENOENT, EMFILE, EACCES, ELOOP, ESRCH}, PROCESS_ERRORS[] = {EINVAL, ENOENT, ESRCH, EMFILE},
                    COPY_ERRORS[] = {EPERM, ENOSYS, EBADF, EMFILE, ESRCH};
-  (void)e;
   switch (number) {
   case __NR_process_vm_readv: return read_memory(a, (const void *)b, (const void *)d);
   case __NR_openat:
@@ -229,11 +233,8 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
     is_connected = result != ECONNREFUSED;
     return -(long)result;
   }
-  case __NR_fchmodat: {
-    const int place = place_of((const char *)b);
-    REQUIRE((int)a == AT_FDCWD && place != LONG_PLACE && (PLACES[place].is_permitted || !PLACES[place].is_linked || PLACES[place].path[0] != '/'));
-    return 0;
-  }
+  case __NR_fchmodat: REQUIRE((int)a == AT_FDCWD); return check_change(place_of((const char *)b));
+  case __NR_fchownat: REQUIRE(is_open(a) && ((const char *)b)[0] == 0 && e == AT_EMPTY_PATH); return check_change(opened[a - FIRST] - 1);
   case __NR_ioctl:
     if ((unsigned long)b == SECCOMP_IOCTL_NOTIF_ID_VALID) return take() == 1 ? -ENOENT : 0;
     if ((unsigned long)b == SECCOMP_IOCTL_NOTIF_ADDFD) {
@@ -282,9 +283,9 @@ static unsigned long take_word(void) {
 
 static void decide(const uint8_t *bytes, size_t length) {
   static const char ROOTS[] = "s/project\0w/project";
-  static const int CALLS[] = {__NR_connect, __NR_connect, __NR_fchmod, __NR_fchmodat, __NR_fchmodat2,
+  static const int CALLS[] = {__NR_connect, __NR_connect, __NR_fchmod, __NR_fchmodat, __NR_fchmodat2, __NR_fchown, __NR_fchownat,
 #if defined(__x86_64__)
-                              __NR_chmod,
+                              __NR_chmod, __NR_chown, __NR_lchown,
 #endif
   };
   static union {
@@ -303,7 +304,7 @@ static void decide(const uint8_t *bytes, size_t length) {
   memory.bytes = malloc(memory.length ? memory.length : 1);
   memset(memory.bytes, size, memory.length);
   for (size_t each = 0; each < size; each++) memory.bytes[each] = take();
-  for (int each = 0; each < 4; each++) {
+  for (int each = 0; each < 5; each++) {
     const unsigned kind = take();
     notice.data.args[each] = kind < 128 ? BASE + take() : kind < 192 ? take() : kind < 224 ? take_word() : -(unsigned long)take();
   }

@@ -44,7 +44,17 @@ export interface RefusedCall {
    * wildcard with a private address. "read" and "write" are known of traced children only.
    */
   readonly kind:
-    "host" | "name" | "answer" | "private" | "socket" | "abstract" | "mode" | "container" | "read" | "write";
+    | "host"
+    | "name"
+    | "answer"
+    | "private"
+    | "socket"
+    | "abstract"
+    | "mode"
+    | "owner"
+    | "container"
+    | "read"
+    | "write";
   readonly pid: number;
   /** Name of the process. */
   readonly program: string;

@@ -123,6 +123,7 @@ export const CALLS: readonly Syscall[] = [
   call("fchmodat", 268, 53, at("modify")),
   call("fchmodat2", 452, 452, at("modify", unless(3))),
   call("chown", 92, -1, plain("modify")),
+  call("fchown", 93, 55),
   call("lchown", 94, -1, plain("modify", 0, false)),
   call("fchownat", 260, 54, at("modify", unless(4))),
   call("utime", 132, -1, plain("modify")),

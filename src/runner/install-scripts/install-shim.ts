@@ -87,7 +87,7 @@ export async function restrictInstallScripts(
     async [Symbol.asyncDispose]() {
       printMessages(report);
       for (const change of listChangedScripts(realRoot)) reportLine(await describeRelease(change, realRoot));
-      // In CI everything is new, and nobody decides about it.
+      // In CI all scripts are new.
       const isShown = !host.originalVariable("CI");
       const added = isShown ? listNewScripts(realRoot, known) : [];
       await reportNew(

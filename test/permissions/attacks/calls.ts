@@ -16,6 +16,8 @@ interface Surroundings {
   readonly abstract: string;
   /** A process of the user with a secret in its environment. */
   readonly victim: number;
+  /** Another process, which blocks SIGUSR1. */
+  readonly signalled: number;
   /** Where the victim's memory has its environment. */
   readonly place: number;
   /** A descriptor of the victim, of a file with a secret. */

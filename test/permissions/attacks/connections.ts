@@ -15,6 +15,7 @@ import {
   call,
   CONNECT,
   inetAddress,
+  memory,
   OPENAT,
   requireAddress,
   SECRET,
@@ -128,4 +129,31 @@ export const connections: Attempts = {
   "opens a socket to the machine's host": () => call(SOCKET, 40, SOCK_STREAM, 0) >= 0,
   "listens to the kernel's events of devices": () => call(SOCKET, 16, SOCK_RAW, 15) >= 0,
   "opens a socket of SCTP": () => call(SOCKET, AF_INET, SOCK_STREAM, 132) >= 0,
+  "connects by TCP fast open that connect begins": () => {
+    const [TCP, FAST_OPEN_CONNECT] = [6, 30];
+    const socket = call(SOCKET, AF_INET, SOCK_STREAM, 0);
+    const on = new Int32Array([1]);
+    if (call([54, 208], socket, TCP, FAST_OPEN_CONNECT, memory(on.buffer), 4) < 0)
+      throw new Error("fast open");
+    call(CONNECT, socket, inetAddress(requireAddress(), around.port), 16);
+    return call(SENDTO, socket, text("x"), 1, 0, 0, 0) === 1;
+  },
+  "connects to a socket through the root of another process": () => {
+    const path = `/proc/${around.victim}/root${join(services, "bus")}`;
+    return answersAt({ path });
+  },
+  "connects to a socket through a symlink to its own descriptor": () => {
+    const O_PATH = 0o10000000;
+    const folder = call(OPENAT, AT_FDCWD, text(services), O_PATH, 0);
+    fs.symlinkSync(`/proc/self/fd/${folder}`, "link-to-services");
+    return answersAt({ path: "link-to-services/docker.sock" });
+  },
+  "sends an echo request": () => call(SOCKET, AF_INET, SOCK_DGRAM, 1) >= 0,
+  "opens a socket of a cluster": () => call(SOCKET, 30, 5, 0) >= 0,
+  "opens a pair of sockets of a cluster": () => call([53, 199], 30, 5, 0, memory(new ArrayBuffer(8))) === 0,
+  "opens a socket of Bluetooth": () => call(SOCKET, 31, SOCK_RAW, 1) >= 0,
+  "opens a socket of shared memory communication": () => call(SOCKET, 43, SOCK_STREAM, 0) >= 0,
+  "opens a raw socket of IPv6": () => call(SOCKET, AF_INET6, SOCK_RAW, 58) >= 0,
+  "opens a socket of the kernel's audit": () => call(SOCKET, 16, SOCK_RAW, 9) >= 0,
+  "opens a socket of the kernel's connections": () => call(SOCKET, 16, SOCK_RAW, 4) >= 0,
 };

@@ -128,4 +128,24 @@ export const privileged: Attempts = {
     return true;
   },
   "changes its root folder": () => spawnSync("chroot", ["/", "true"]).status === 0,
+  "opens a file system by the new calls of mounts": () => call([430, 430], text("tmpfs"), 0) >= 0,
+  "changes a setting below /sys": () => {
+    const name = "/sys/kernel/mm/transparent_hugepage/enabled";
+    fs.writeFileSync(name, /\[(\w+)\]/.exec(fs.readFileSync(name, "utf8"))![1]!);
+    return true;
+  },
+  "gives a file of the home folder to another user": () => {
+    fs.chownSync(join(home, ".profile"), 65_534, 65_534);
+    return fs.statSync(join(home, ".profile")).uid === 65_534;
+  },
+  "gives a folder of the system to another user": () => {
+    const { uid, gid } = fs.statSync("/etc");
+    fs.chownSync("/etc", uid, gid);
+    return true;
+  },
+  "advises the kernel about the memory of another process": () => {
+    const COLD = 20;
+    const place = new BigUint64Array([BigInt(around.place) & ~4095n, 4096n]);
+    return call([440, 440], call([434, 434], victim, 0), memory(place.buffer), 1, COLD, 0) >= 0;
+  },
 };

@@ -63,4 +63,21 @@ export const project: Readonly<Record<string, () => boolean>> = {
     fs.writeFileSync("out/linked.ts", "evil");
     return true;
   },
+  "adds a file that direnv runs": () => {
+    fs.writeFileSync(join(ROOT, ".envrc"), "evil");
+    return true;
+  },
+  "replaces the repository by another one": () => {
+    fs.renameSync(join(ROOT, ".git"), join(ROOT, ".replaced-git"));
+    fs.writeFileSync(join(ROOT, ".git"), "gitdir: /evil\n");
+    return true;
+  },
+  "adds code that the engine loads first": () => {
+    fs.writeFileSync(join(ROOT, "bunfig.toml"), 'preload = ["./evil.js"]\n');
+    return true;
+  },
+  "adds a filter to git's attributes": () => {
+    fs.writeFileSync(join(ROOT, ".gitattributes"), "* filter=evil\n");
+    return true;
+  },
 };

@@ -95,4 +95,33 @@ export const reading: Attempts = {
     ["NPM_TOKEN", "AWS_SECRET_ACCESS_KEY", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"].some(
       (name) => process.env[name] === SECRET,
     ),
+  "packs ~/.ssh with another program": () =>
+    String(spawnSync("tar", ["-cf", "-", "-C", home, ".ssh"]).stdout).includes(SECRET),
+  "moves a folder of the home folder into the project": () => {
+    fs.renameSync(join(home, ".movable-folder"), "moved-folder");
+    return hasSecret("moved-folder/key");
+  },
+  "exchanges a folder of its own for one of the home folder": () => {
+    const RENAME_EXCHANGE = 2;
+    fs.mkdirSync("exchanged-own");
+    const paths = [text("exchanged-own"), text(join(home, ".exchangeable-folder"))] as const;
+    call([316, 276], AT_FDCWD, paths[0], AT_FDCWD, paths[1], RENAME_EXCHANGE);
+    return hasSecret("exchanged-own/key");
+  },
+  "reads a file from the home folder as its working folder": () => {
+    const own = process.cwd();
+    try {
+      process.chdir(home);
+      return hasSecret(".docker/config.json");
+    } finally {
+      process.chdir(own);
+    }
+  },
+  "reads a file of the home folder by a descriptor without rights": () => {
+    const O_PATH = 0o10000000;
+    const file = call(OPENAT, AT_FDCWD, text(join(home, ".netrc")), O_PATH, 0);
+    return hasSecret(`/proc/self/fd/${file}`);
+  },
+  "has a token of npm in its configuration": () =>
+    Object.entries(process.env).some(([name, value]) => /^npm_config_/i.test(name) && value === SECRET),
 };

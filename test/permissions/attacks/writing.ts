@@ -1,4 +1,5 @@
 // Attempts to change files outside of the project, and modes.
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import * as fs from "node:fs";
 import { createServer } from "node:net";
@@ -174,5 +175,42 @@ export const writing: Attempts = {
         void worker.terminate().then(() => resolve(hasChanged));
       });
     });
+  },
+  "makes a hard link in the home folder": () => {
+    fs.writeFileSync("linked-payload", "evil");
+    fs.linkSync("linked-payload", join(home, ".hard-link"));
+    return true;
+  },
+  "changes the owner of a file of the home folder": () => {
+    const { uid, gid } = fs.statSync(join(home, ".bashrc"));
+    fs.chownSync(join(home, ".bashrc"), uid, gid);
+    return true;
+  },
+  "changes the owner of a symlink of the home folder": () => {
+    const { uid, gid } = fs.lstatSync(join(home, ".link"));
+    fs.lchownSync(join(home, ".link"), uid, gid);
+    return true;
+  },
+  "changes the owner of a program by its descriptor": () => {
+    const file = fs.openSync(join(home, ".local/bin/tool"), "r");
+    const { uid, gid } = fs.fstatSync(file);
+    fs.fchownSync(file, uid, gid);
+    return true;
+  },
+  "changes the attributes of a program by its descriptor": () => {
+    const [SET_FLAGS, NO_DUMP] = [0x40086602, 0x40];
+    const file = fs.openSync(join(home, ".local/bin/tool"), "r");
+    return call([16, 29], file, SET_FLAGS, memory(new Int32Array([NO_DUMP, 0]).buffer)) === 0;
+  },
+  "moves the folder of the project": () => {
+    const root = fs.realpathSync("../..");
+    fs.renameSync(root, `${root}-moved`);
+    fs.renameSync(`${root}-moved`, root);
+    return true;
+  },
+  "has the kernel write a file to the home folder": () => {
+    const crash = `cd ${home} && ulimit -c unlimited && kill -SEGV $$`;
+    spawnSync("sh", ["-c", crash]);
+    return fs.existsSync(join(home, "core"));
   },
 };

@@ -1,4 +1,5 @@
-// Decides and makes the calls of a task with permissions that need more than registers: connect, and changes of a file's mode.
+// Decides and makes the calls of a task with permissions that need more than registers: connect, and changes of a file's mode or
+// owner.
 //
 // Invariants:
 // - A permitted call is made here, on a copy of its arguments, and the tracee gets the result. The kernel never continues it:
@@ -429,43 +430,46 @@ static int is_nameless(const struct named_file *file) {
   return CALL(fstat, file->descriptor, &status, 0, 0, 0) == 0 && status.st_nlink == 0;
 }
 
-/** Changes the mode of a file below the roots, or of one without a path. Returns the call's result. */
-static long change_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, const struct named_file *file, unsigned mode) {
+/** A new mode, or a new owner and group. */
+struct file_change {
+  int is_owner;
+  unsigned mode, owner, group;
+};
+
+/** Changes a file below the roots, or one without a path. Returns the call's result. */
+static long change_file(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, const struct named_file *file, const struct file_change *change) {
   char name[MAX_LINK_NAME];
   if (!is_waiting(listener, notice->id)) return -ESRCH;
   if (!is_nameless(file) && !is_below_root(guard, 'w', file->path, file->length)) {
-    report_call(guard, notice->pid, "mode", file->path, file->length > 0 ? file->length : 0);
+    report_call(guard, notice->pid, change->is_owner ? "owner" : "mode", file->path, file->length > 0 ? file->length : 0);
     return -EACCES;
   }
+  if (change->is_owner) return CALL(fchownat, file->descriptor, "", change->owner, change->group, AT_EMPTY_PATH);
   name_opened(file, name);
-  return CALL(fchmodat, AT_FDCWD, name, mode, 0, 0);
+  return CALL(fchmodat, AT_FDCWD, name, change->mode, 0, 0);
 }
 
-/** A change of an open file's mode. */
-static void guard_open_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int descriptor, unsigned mode) {
+/** A change of an open file. */
+static void guard_open_file(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int descriptor, const struct file_change *change) {
   struct named_file file;
   long result = open_inherited(&file, notice->pid, descriptor);
-  if (result == 0) result = change_mode(guard, listener, notice, &file, mode);
+  if (result == 0) result = change_file(guard, listener, notice, &file, change);
   close_named(&file);
   answer_call(listener, notice->id, result);
 }
 
-/** A change of a file's mode by its path, which Landlock does not restrict. */
-static void guard_mode(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int is_at) {
+/** A change of a file by its path, which Landlock does not restrict. */
+static void guard_file(const struct guard_request *guard, int listener, const struct seccomp_notif *notice, int directory, unsigned long long name, int flags, const struct file_change *change) {
   static const int KNOWN_FLAGS = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
-  const unsigned long long *args = notice->data.args;
-  const int directory = is_at ? (int)args[0] : AT_FDCWD;
-  const unsigned mode = is_at ? args[2] : args[1];
-  const int flags = notice->data.nr == __NR_fchmodat2 ? (int)args[3] : 0;
   char path[PATH_MAX];
   struct named_file file = {.descriptor = -1};
-  const int length = read_text(notice->pid, is_at ? args[1] : args[0], path);
-  if (length == 0 && flags & AT_EMPTY_PATH && directory != AT_FDCWD) return guard_open_mode(guard, listener, notice, directory, mode);
+  const int length = read_text(notice->pid, name, path);
+  if (length == 0 && flags & AT_EMPTY_PATH && directory != AT_FDCWD) return guard_open_file(guard, listener, notice, directory, change);
   long result = length == DENIED ? -EACCES : -EFAULT;
   if (length >= 0) result = length == 0 || flags & ~KNOWN_FLAGS ? -ENOENT : 0;
   const int opening = flags & AT_SYMLINK_NOFOLLOW ? O_NOFOLLOW : 0;
   if (result == 0) result = open_named(&file, notice->pid, directory, path, opening);
-  if (result == 0) result = change_mode(guard, listener, notice, &file, mode);
+  if (result == 0) result = change_file(guard, listener, notice, &file, change);
   close_named(&file);
   answer_call(listener, notice->id, result);
 }
@@ -473,14 +477,23 @@ static void guard_mode(const struct guard_request *guard, int listener, const st
 /** Returns whether the call was decided here, and answered or passed to a thread. */
 static int guard_call(const struct guard_request *guard, int listener, const struct seccomp_notif *notice) {
   if (guard->network == OBSERVED) return observe_connect(guard, listener, notice);
+  const unsigned long long *args = notice->data.args;
+  // The mode or the owner is the argument after the file.
+  const struct file_change mode = {.mode = args[1]}, mode_at = {.mode = args[2]};
+  const struct file_change owner = {.is_owner = 1, .owner = args[1], .group = args[2]};
+  const struct file_change owner_at = {.is_owner = 1, .owner = args[2], .group = args[3]};
   switch (notice->data.nr) {
   case __NR_connect: guard_connect(guard, listener, notice); return 1;
-  case __NR_fchmod: guard_open_mode(guard, listener, notice, (int)notice->data.args[0], notice->data.args[1]); return 1;
+  case __NR_fchmod: guard_open_file(guard, listener, notice, (int)args[0], &mode); return 1;
+  case __NR_fchown: guard_open_file(guard, listener, notice, (int)args[0], &owner); return 1;
 #if defined(__x86_64__)
-  case __NR_chmod: guard_mode(guard, listener, notice, 0); return 1;
+  case __NR_chmod: guard_file(guard, listener, notice, AT_FDCWD, args[0], 0, &mode); return 1;
+  case __NR_chown: guard_file(guard, listener, notice, AT_FDCWD, args[0], 0, &owner); return 1;
+  case __NR_lchown: guard_file(guard, listener, notice, AT_FDCWD, args[0], AT_SYMLINK_NOFOLLOW, &owner); return 1;
 #endif
-  case __NR_fchmodat:
-  case __NR_fchmodat2: guard_mode(guard, listener, notice, 1); return 1;
+  case __NR_fchmodat: guard_file(guard, listener, notice, (int)args[0], args[1], 0, &mode_at); return 1;
+  case __NR_fchmodat2: guard_file(guard, listener, notice, (int)args[0], args[1], (int)args[3], &mode_at); return 1;
+  case __NR_fchownat: guard_file(guard, listener, notice, (int)args[0], args[1], (int)args[4], &owner_at); return 1;
   default: return 0;
   }
 }

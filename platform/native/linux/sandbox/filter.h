@@ -209,7 +209,42 @@ static void refuse_privileged_file(struct bpf_program *program, unsigned number,
   end_block(program, call);
 }
 
-enum { NAMESPACES = 0x7e020000, TIME_NAMESPACE = 0x80, PUSH_INPUT = 0x5412, PASTE = 0x541c, FAST_OPEN = 0x20000000 };
+/** Refuses the call for another process or thread: its id is not 0. */
+static void refuse_others(struct bpf_program *program, unsigned number, int argument) {
+  unsigned short call = begin_call(program, number);
+  load(program, ARGUMENT(argument));
+  allow_if_equal(program, 0);
+  refuse(program, EPERM);
+  end_block(program, call);
+}
+
+enum { NAMESPACES = 0x7e020000, TIME_NAMESPACE = 0x80, FAST_OPEN = 0x20000000 };
+
+struct refused_request {
+  unsigned request;
+  int error;
+};
+
+/** Requests of ioctl. */
+static const struct refused_request REFUSED_REQUESTS[] = {
+    // Input for the terminal, which the shell outside reads: TIOCSTI, TIOCLINUX.
+    {0x5412, EPERM},
+    {0x541c, EPERM},
+    // Meanings of keys: KDSKBENT, KDSKBSENT, KDSKBDIACR, KDSETKEYCODE, KDSKBDIACRUC.
+    {0x4b47, EPERM},
+    {0x4b49, EPERM},
+    {0x4b4b, EPERM},
+    {0x4b4d, EPERM},
+    {0x4bfb, EPERM},
+    // TIOCSETD loads modules of the kernel.
+    {0x5423, EPERM},
+    // Attributes of files that were opened to be read: FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_SETVERSION, FS_IOC_FSSETXATTR.
+    {0x40086602, EOPNOTSUPP},
+    {0x40046602, EOPNOTSUPP},
+    {0x40087602, EOPNOTSUPP},
+    {0x401c5820, EOPNOTSUPP},
+};
+
 enum { TYPE = 0xf, TCP = 6, UDP = 17, NETLINK_OF_ROUTES = 0 };
 
 /** Datagrams of Unix sockets are refused: they are sent to any address without connect. */
@@ -223,7 +258,11 @@ static void restrict_unix_type(struct bpf_program *program) {
 /** Sockets: streams of TCP and Unix, and the list of network interfaces. @param is_open whether UDP is permitted */
 static void restrict_sockets(struct bpf_program *program, int is_open) {
   unsigned short pair = begin_call(program, __NR_socketpair);
+  load(program, ARGUMENT(0));
+  unsigned short local = begin_if_equal(program, AF_UNIX);
   restrict_unix_type(program);
+  end_block(program, local);
+  refuse(program, EOPNOTSUPP);
   end_block(program, pair);
   unsigned short call = begin_call(program, __NR_socket);
   load(program, ARGUMENT(0));
@@ -278,12 +317,16 @@ static void add_blocks(struct bpf_program *program, int is_open) {
   refuse_bits(program, __NR_creat, 1, PRIVILEGED);
   refuse_privileged_file(program, __NR_open, 1, 2);
 #endif
-  // These put input into the terminal, which the shell outside reads.
   unsigned short call = begin_call(program, __NR_ioctl);
   load(program, ARGUMENT(1));
-  answer_if_equal(program, PUSH_INPUT, SECCOMP_RET_ERRNO | EPERM);
-  answer_if_equal(program, PASTE, SECCOMP_RET_ERRNO | EPERM);
+  for (size_t each = 0; each < sizeof REFUSED_REQUESTS / sizeof *REFUSED_REQUESTS; each++)
+    answer_if_equal(program, REFUSED_REQUESTS[each].request, SECCOMP_RET_ERRNO | REFUSED_REQUESTS[each].error);
   end_block(program, call);
+  refuse_others(program, __NR_setpriority, 1);
+  refuse_others(program, __NR_ioprio_set, 1);
+  refuse_others(program, __NR_sched_setscheduler, 0);
+  refuse_others(program, __NR_sched_setparam, 0);
+  refuse_others(program, __NR_sched_setattr, 0);
   // Limits of another process: the process id is not 0, and the address of new limits is not NULL.
   call = begin_call(program, __NR_prlimit64);
   load(program, ARGUMENT(0));
@@ -308,8 +351,12 @@ static void add_notifications(struct bpf_program *program) {
   notify(program, __NR_fchmod);
   notify(program, __NR_fchmodat);
   notify(program, __NR_fchmodat2);
+  notify(program, __NR_fchown);
+  notify(program, __NR_fchownat);
 #if defined(__x86_64__)
   notify(program, __NR_chmod);
+  notify(program, __NR_chown);
+  notify(program, __NR_lchown);
 #endif
 }
 
