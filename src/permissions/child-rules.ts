@@ -3,7 +3,7 @@
 // Invariants:
 // - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
 //   have made it.
-import { mkdirSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
 import { listTerminals } from "../../platform/permissions/permissions.ts";
@@ -19,7 +19,10 @@ let isFurther = false;
 
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
-  const { hidden, envFolders, sockets, network, hosts } = profile;
+  const { envFolders, sockets, network, hosts } = profile;
+  const configs = profile.toolConfigs.filter((path) => existsSync(path));
+  const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => resolved(path) ?? []);
+  const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
   const files = [...listFileRules(profile)];
   if (temporary !== undefined) files.push({ path: temporary, access: "write", followsLinks: false });
   const isChangeable = (path: string) =>
@@ -72,6 +75,13 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
     target !== undefined &&
     SYSTEM_FOLDERS.some((each) => each !== path && isWithin(target, each) && systemTarget(each) === each)
   );
+}
+
+/** Profiles with the sessions of a user, which Playwright's server for assistants keeps beside its browsers. */
+function listBrowserProfiles(home: string): string[] {
+  const folder = join(home, ".cache/ms-playwright");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => (name.startsWith("mcp-") ? [join(folder, name)] : []));
 }
 
 /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */

@@ -38,6 +38,8 @@ export interface ProfileRule {
 export interface Profile {
   readonly rules: readonly ProfileRule[];
   readonly hidden: readonly string[];
+  /** Closed if they exist. */
+  readonly toolConfigs: readonly string[];
   readonly envFolders: readonly string[];
   readonly sockets: readonly string[];
   readonly network: "none" | "loopback" | "open";
@@ -74,6 +76,9 @@ const TOOL_FOLDERS: readonly string[] = [
   ...[".yarn/berry/cache", ".yarn/releases", ".cache/node", ".cache/ms-playwright", ".cache/puppeteer"],
   ...[".cache/Cypress", ".cache/prisma", ".cache/pnpm", ".cache/yarn", ".cache/electron", ".m2/repository"],
 ];
+
+/** From the folder of npm, its configuration for all users, in which `npm config set --global` writes tokens. */
+const GLOBAL_NPMRC = "../etc/npmrc";
 
 /** Folders beside a `bin` folder that its programs need. */
 const BESIDE_BIN = ["lib", "libexec", "include"];
@@ -118,6 +123,7 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
   return {
     rules,
     hidden: isRoot ? ROOT_FILES : [],
+    toolConfigs: path.filter((folder) => folder.endsWith("/bin")).map((folder) => join(folder, GLOBAL_NPMRC)),
     envFolders: otherPackages,
     sockets: [root, ...(table.sockets ?? []).map(resolveEntry)],
     network: networkOf(table.hosts),

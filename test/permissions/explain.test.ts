@@ -60,12 +60,15 @@ describe.skipIf(process.platform !== "linux")("--explain", () => {
 
   test("names exactly the env files of another package that are closed", async () => {
     const examples = ["example", "sample", "template", "defaults", "schema"].map((name) => `.env.${name}`);
-    const open = [...examples, ".env.", ".envrc"];
-    const closed = [".env", ".env.local", ".env.example.local", ".env.a\nb", ".env.d/.env"];
+    const open = [...examples, ".env.", ".environment", ".dev.vars.example"];
+    const closed = [
+      ...[".env", ".env.local", ".env.example.local", ".env.a\nb", ".env.d/.env"],
+      ...[".envrc", ".dev.vars", ".dev.vars.local"],
+    ];
     const content = (name: string) => `content of ${name.replace("\n", " ")};`;
     const files = [...open, ...closed].map((name) => [`packages/app/${name}`, content(name)]);
     await using place = await besideFolders(
-      "cd packages/app && cat .env* .env.d/.env",
+      "cd packages/app && cat .env* .dev.vars* .env.d/.env",
       Object.fromEntries(files) as Files,
     );
     const { stdout } = await runRt({

@@ -124,4 +124,10 @@ export const reading: Attempts = {
   },
   "has a token of npm in its configuration": () =>
     Object.entries(process.env).some(([name, value]) => /^npm_config_/i.test(name) && value === SECRET),
+  "reads .envrc of the root": () => hasSecret("../../.envrc"),
+  "reads .dev.vars of another package": () => hasSecret("../b/.dev.vars"),
+  "reads the configuration of npm for all users": () =>
+    hasSecret(join(home, ".nvm/versions/node/v1/etc/npmrc")),
+  "reads the sessions of an assistant's browser": () =>
+    hasSecret(join(home, ".cache/ms-playwright/mcp-chrome-profile/Cookies")),
 };

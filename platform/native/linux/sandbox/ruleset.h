@@ -62,15 +62,23 @@ static long read_list(struct rule_list *list, long (*use)(struct rule_list *list
   return 0;
 }
 
-/** `.env`, `.env.local` and so on; examples have no secrets. */
+static int is_among(const char *name, const char *const *names, size_t count) {
+  for (size_t each = 0; each < count; each++)
+    if (compare_texts(name, names[each]) == 0) return 1;
+  return 0;
+}
+
+/** `.env`, `.env.local` and so on, and the files of direnv and Wrangler; examples have no secrets. */
 static int is_env_file(const char *name) {
+  static const char *const NAMES[] = {".env", ".envrc", ".dev.vars"};
   static const char *const EXAMPLES[] = {"example", "sample", "template", "defaults", "schema"};
-  if (!starts_with(name, ".env")) return 0;
-  if (name[4] == 0) return 1;
-  if (name[4] != '.' || name[5] == 0) return 0;
-  for (size_t each = 0; each < sizeof EXAMPLES / sizeof *EXAMPLES; each++)
-    if (compare_texts(name + 5, EXAMPLES[each]) == 0) return 0;
-  return 1;
+  for (size_t each = 0; each < sizeof NAMES / sizeof *NAMES; each++) {
+    if (!starts_with(name, NAMES[each])) continue;
+    const char *rest = name + length_of(NAMES[each]);
+    if (rest[0] == 0) return 1;
+    if (rest[0] == '.' && rest[1]) return !is_among(rest + 1, EXAMPLES, sizeof EXAMPLES / sizeof *EXAMPLES);
+  }
+  return 0;
 }
 
 struct env_folder {
