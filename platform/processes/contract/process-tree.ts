@@ -47,6 +47,8 @@ export interface ChildRequest {
    * No effect on Windows.
    */
   readonly keepsOutput?: boolean;
+  /** An error of the program's start may reject `done`, so that the caller does not wait for the start. */
+  readonly mayFailLate?: boolean;
   /** Receives output. The bytes are valid during the call only; a promise delays the child's next chunk. Must not throw. */
   onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
 }
@@ -69,7 +71,7 @@ export interface Child {
   readonly terminal?: ChildTerminal | undefined;
   /** As requested. */
   readonly family?: string | undefined;
-  /** Resolves after the last call of `onOutput`. Never rejects because of the child. */
+  /** Resolves after the last call of `onOutput`. Rejects only with `mayFailLate`, with the system's error. */
   readonly done: Promise<ChildExit>;
 }
 

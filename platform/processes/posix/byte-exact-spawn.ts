@@ -18,8 +18,7 @@ export function isDecoded({
   argv,
   env,
 }: Pick<ChildRequest, "program" | "argv" | "env">): boolean {
-  const words = Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
-  return [program, ...argv, ...words].every((text) => text.isWellFormed());
+  return [program, ...argv, ...Object.keys(env), ...Object.values(env)].join(" ").isWellFormed();
 }
 
 /** Running children and their callbacks. */

@@ -60,7 +60,9 @@ const lines = new Map<number, number>();
 const freeLines: number[] = [];
 let lineCount = 0;
 const LINE_SIZE = 12; // bytes: a padded process id and a line break, as in registration.c
-const BLANK = "";
+const encoder = new TextEncoder();
+const lineOf = (text: string) => encoder.encode(`${text.padEnd(LINE_SIZE - 1)}\n`);
+const BLANK = lineOf("");
 
 interface Watchdog {
   readonly shell: Bun.Subprocess;
@@ -99,8 +101,8 @@ export interface PendingChild {
   registration(firstDescriptor: number): Registration | undefined;
   /** Called if the registration program could not be started. */
   skipRegistration(): undefined;
-  /** Waits for the exec of the child's program. Returns 0 or the error number. */
-  awaitProgram(): number;
+  /** Returns a function that waits for the exec of the child's program, and returns 0 or the error number. Must be called. */
+  openReport(): () => number;
   /** Watches the child: its process tree dies with rt. */
   confirm(pid: number): void;
   cancel(): void;
@@ -142,18 +144,21 @@ export function addChild(): PendingChild {
       closeReport();
       return undefined;
     },
-    awaitProgram() {
-      if (!report) return 0;
-      closeDescriptor(report.writer);
-      const error = readNumber(report.reader);
-      closeDescriptor(report.reader);
+    openReport() {
+      if (!report) return () => 0;
+      const { reader, writer } = report;
       report = undefined;
-      return error;
+      closeDescriptor(writer);
+      return () => {
+        const error = readNumber(reader);
+        closeDescriptor(reader);
+        return error;
+      };
     },
     confirm(pid) {
       closeReport();
       lines.set(pid, line);
-      if (!isSelfRegistering) writeLine(line, String(pid));
+      if (!isSelfRegistering) writeLine(line, lineOf(String(pid)));
     },
     cancel() {
       closeReport();
@@ -187,15 +192,13 @@ export function watchOrphans(family: string, pids: readonly number[]): void {
     if (orphans.has(pid)) continue;
     const line = freeLines.pop() ?? addLine();
     orphans.set(pid, { line, family });
-    writeLine(line, String(pid));
+    writeLine(line, lineOf(String(pid)));
   }
 }
 
-const encoder = new TextEncoder();
-
-function writeLine(line: number, text: string): void {
+function writeLine(line: number, bytes: Uint8Array): void {
   if (!watchdog) return;
-  if (writeAt(watchdog.list, encoder.encode(`${text.padEnd(LINE_SIZE - 1)}\n`), line * LINE_SIZE)) return;
+  if (writeAt(watchdog.list, bytes, line * LINE_SIZE)) return;
   watchdog.shell.kill("SIGKILL");
   closeWatchdog(watchdog);
   watchdog = null;

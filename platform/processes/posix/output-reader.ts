@@ -29,6 +29,11 @@ export class OutputReader {
     if (!this.#isClosed) this.#stream ??= this.#pump();
   }
 
+  /** Whether a stream would have something to read at once. */
+  hasBytes(): boolean {
+    return !this.#isClosed && hasOutput(this.#descriptor, 0);
+  }
+
   /**
    * Blocks until bytes arrive, for at most so many milliseconds or until a signal arrives. Returns whether something was delivered.
    * Must be called before the stream starts.

@@ -6,7 +6,8 @@
 // - Output uses pipes: the engine's own sockets would break a script's `> /dev/stderr`.
 // - If rt is killed, the kill watchdog (kill-watchdog.ts) ends the children.
 //
-// Non-obvious: most scripts run for 1 to 2 ms, so nothing reads the pipe for the first `ATTACH_AFTER`. See output-reader.ts.
+// Non-obvious: a stream costs more than a short script. So the pipe gets one after `ATTACH_AFTER` if the script has written
+// something, and otherwise after `ATTACH_SILENT_AFTER` more. See output-reader.ts.
 import {
   type Child,
   type ChildExit,
@@ -23,14 +24,14 @@ import { descriptorLimit } from "./process.ts";
 import { isHandledByRt, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
 import { addChild, type PendingChild, stopWatchdog, unwatchChild } from "./kill-watchdog.ts";
-import { errorCode } from "../../native/posix/libc.ts";
+import { FFIType } from "../../native/posix/ffi.ts";
+import { errorCode, type Libc, openLibc } from "../../native/posix/libc.ts";
 import { findOnPath } from "../program-search.ts";
 import { permittedStart } from "../../permissions/permissions.ts";
 import { adoptOrphans, guardOrphans, reapOrphans, withFamily, withOrphans } from "./subreaper.ts";
 
 const ATTACH_AFTER = 2; // ms
-/** The launcher of a child with permissions needs 1 to 2 ms before it starts the script. */
-const ATTACH_RESTRICTED_AFTER = 5; // ms
+const ATTACH_SILENT_AFTER = 10; // ms more
 /** Per child: pipe ends, the streams' duplicates, and the engine's pidfd. */
 const DESCRIPTORS_PER_CHILD = 5;
 /** Per traced child in addition: listener, wakeup and stop pipes, journal, store marker. */
@@ -72,7 +73,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   if (pair) {
     const outlet = new OutputReader(pair.master, (bytes) => request.onOutput(bytes, false));
     const terminal = new TypedTerminal(pair.master);
-    const done = follow(started, [outlet], request, () => terminal.close());
+    const done = follow(started, [outlet], request.keepsOutput ?? false, () => terminal.close());
     return { pid: started.pid, family: request.family, ownsSession: true, terminal, done };
   }
   const outlets = pipes.map(
@@ -82,13 +83,15 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
     pid: started.pid,
     family: request.family,
     ownsSession: isPiped,
-    done: follow(started, outlets, request),
+    done: follow(started, outlets, request.keepsOutput ?? false),
   };
 };
 
 interface StartedChild {
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
+  /** Returns the error number if the program could not be started. Called at the end of a child that may fail late. */
+  readonly report?: () => number;
 }
 
 /** A memfd path is valid in rt only, so it must name rt's process id. */
@@ -123,8 +126,15 @@ function startRegistered(
     pending.skipRegistration();
     return start(request);
   }
-  const error = pending.awaitProgram();
-  if (error === 0) return started;
+  const report = pending.openReport();
+  if (request.mayFailLate && !request.registersItself) return { ...started, report };
+  throwIfSet(report());
+  return started;
+}
+
+/** @throws the system's error with that number */
+function throwIfSet(error: number): void {
+  if (error === 0) return;
   const code = errorCode(error);
   throw Object.assign(new Error(code), { code });
 }
@@ -150,22 +160,24 @@ function startByEngine(
 }
 
 async function follow(
-  { pid, exited }: StartedChild,
+  { pid, exited, report }: StartedChild,
   outlets: readonly OutputReader[],
-  { keepsOutput, registersItself }: Pick<ChildRequest, "keepsOutput" | "registersItself">,
+  keepsOutput: boolean,
   onExit?: () => void,
 ): Promise<ChildExit> {
-  const attaching = setTimeout(
-    () => {
-      for (const outlet of outlets) outlet.attach();
-    },
-    registersItself ? ATTACH_RESTRICTED_AFTER : ATTACH_AFTER,
-  );
+  const attach = (isAlsoSilent: boolean) => {
+    for (const outlet of outlets) if (isAlsoSilent || outlet.hasBytes()) outlet.attach();
+  };
+  let attaching = setTimeout(() => {
+    attach(false);
+    attaching = setTimeout(attach, ATTACH_SILENT_AFTER, true);
+  }, ATTACH_AFTER);
   const exit = await exited;
   clearTimeout(attaching);
   onExit?.();
   unwatchChild(pid);
   for (const outlet of outlets) await (keepsOutput ? outlet.finishLater() : outlet.finish());
+  if (report) throwIfSet(report());
   return exit;
 }
 
@@ -279,13 +291,13 @@ const findSurvivingChildren: ProcessTreeOperations["findSurvivingChildren"] = (c
   return candidates.filter(({ pid }) => groups.has(pid) && !names.has(pid));
 };
 
-/** Also true if the group contains only zombies. */
+const KILL = { kill: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } } as const;
+let groups: Libc<typeof KILL> | undefined;
+
+/** Also true if the group contains only zombies. The engine's call takes up to 0.1 ms to throw ESRCH. */
 function hasGroup(group: number): boolean {
-  try {
-    return process.kill(-group, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's process
-  }
+  groups ??= openLibc(KILL);
+  return groups.functions.kill(-group, 0) === 0 || errorCode(groups.errno()) === "EPERM"; // another user's process
 }
 
 const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {

@@ -155,7 +155,7 @@ function startGuarded(request: ProgramRequest): { pid: number } | { error: numbe
     pending.cancel();
     return started;
   }
-  const error = pending.awaitProgram();
+  const error = pending.openReport()();
   if (error === 0) {
     pending.confirm(started.pid);
     return started;

@@ -222,7 +222,7 @@ export class Steps {
       size: this.#options.terminalSize?.(),
       inheritStdin: task.rule?.interactive === true || (this.#options.inheritStdin && !service),
       onOutput: redacted.push,
-      ...(service && { keepsOutput: true }),
+      ...(service ? { keepsOutput: true } : { mayFailLate: true }),
     });
     if (!takesTerminal) void emit({ ...begin, terminal: child.terminal });
     return await this.#awaitExit(child, task, redacted, service);
@@ -295,8 +295,8 @@ export class Steps {
   ): Promise<ChildExit> {
     this.#running.set(child, task);
     this.#options.watched?.add(task, child);
-    const exit = await (service ? service.follow(child) : child.done);
-    this.#running.delete(child);
+    const ended = service ? service.follow(child) : child.done;
+    const exit = await ended.finally(() => this.#running.delete(child));
     if (!this.#options.watched) this.#withSurvivors.push(...trees.findSurvivingChildren([child]));
     await output.end?.();
     return exit;
