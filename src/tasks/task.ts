@@ -24,6 +24,8 @@ export interface SpawnCommand {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether the program is rt, started as the engine. */
+  readonly engine?: boolean | undefined;
   /** Set if the process tree is restricted. */
   readonly permissions?: StepPermissions | undefined;
   /** Replaces secret values by their names in rt's own text, which may contain the user's arguments. */

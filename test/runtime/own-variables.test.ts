@@ -81,6 +81,17 @@ describe.skipIf(process.platform === "win32").concurrent("rt's own variables are
         status: 0,
       });
     });
+
+  for (const [name, option] of [
+    ["one script", "--silent"],
+    ["a script of many", "--sequential"],
+  ] as const)
+    test(`${name} in the built-in shell, except the engine's switch, which is off`, async () => {
+      await using project = await createProject({ "package.json": { scripts: { go: "env" } } });
+      const args = ["run", "--shell", "rt", option, "go"];
+      const { stdout } = await runRt({ args, cwd: project.path });
+      expect(stdout.match(/(?:BUN_BE_BUN|RT_BECAME|RT_SUPERVISED)=.*/g)).toEqual(["BUN_BE_BUN=off"]);
+    });
 });
 
 describe.skipIf(process.platform === "win32").concurrent("what the user has set", () => {

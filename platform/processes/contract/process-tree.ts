@@ -40,6 +40,8 @@ export interface ChildRequest {
   readonly family?: string;
   /** Set if `program` registers itself: its first four arguments are then those of the registration program. */
   readonly registersItself?: boolean;
+  /** Whether the program is rt and starts as the engine at once. No effect on Windows, where rt starts it. */
+  readonly engine?: boolean | undefined;
   /** Restricts the process tree. A system that cannot enforce it throws. */
   readonly permissions?: ChildPermissions | undefined;
   /**

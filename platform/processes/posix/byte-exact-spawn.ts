@@ -1,4 +1,4 @@
-// Spawns a child whose arguments or variables are not all UTF-8: the engine's spawn replaces such bytes.
+// Spawns a child that the engine's spawn cannot: with bytes that are not UTF-8, or with two entries of a variable (`engine`).
 //
 // Invariants:
 // - It behaves as the engine's spawn, except for the bytes. Only rt reaps the process.
@@ -77,6 +77,7 @@ export function spawnByteExact(
       argv,
       environment: env,
       isWhole: true,
+      engine: request.engine,
       directory: cwd,
       leadsSession: request.output !== "inherit",
       standard: isOnTerminal

@@ -55,7 +55,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
     const writers = pipes.map(({ writer }) => writer);
     if (pair && request.size) setTerminalSize(pair.slave, request.size);
-    const isExact = pair !== undefined || !isDecoded({ ...request, env });
+    const isExact = pair !== undefined || request.engine || !isDecoded({ ...request, env });
     const start: typeof startByEngine = isExact
       ? (wrapped, variables, ends) => spawnByteExact(wrapped, variables, ends, pair?.path)
       : startByEngine;

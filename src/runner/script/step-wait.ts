@@ -34,7 +34,7 @@ export async function waitForStep(
     program: shell.program,
     argv: shell.argv,
     cwd: process.cwd(),
-    // rt's own `exec` command starts the engine's shell without leaving variables in the environment.
+    engine: shell.engine,
     env: { ...host.originalEnvironment(), ...environment, ...shell.environment },
     output: "inherit",
     inheritStdin: true,

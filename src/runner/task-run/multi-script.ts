@@ -224,8 +224,8 @@ function commandFor(
   const command = {
     program: shell.program,
     argv: shell.argv,
+    engine: shell.engine,
     cwd: directory,
-    // rt's own `exec` command starts the engine's shell without leaving variables in the environment.
     env: { ...removeVariables(originalEnvironment, withheld), ...markWithheld(withheld), ...variables },
   };
   if (!redaction) return command;

@@ -217,6 +217,8 @@ export class Steps {
       ...request,
       program: command.program,
       argv: command.argv,
+      // The launcher of a task with permissions is not the engine.
+      engine: command.engine && !permissions,
       env: this.#environmentOf(command, output, takesTerminal),
       output,
       size: this.#options.terminalSize?.(),
