@@ -216,7 +216,7 @@ test.skipIf(!CAN_TRACE).each([
     "contains the path of the project",
     "pwd > out.txt",
     {},
-    /runs again locally: packages\/a\/out\.txt contains "\S+\/checkout", the path of the project, so the result is valid only there$/m,
+    /runs again locally: packages\/a\/out\.txt contains "\S+\/checkout", the path of the project, so the result is valid only there; use the same path for all checkouts$/m,
   ],
   [
     "had another value of a variable",

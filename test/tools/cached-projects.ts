@@ -23,12 +23,8 @@ export interface CachedToolProject {
   readonly source: string;
   /** The output folder of the script. */
   readonly outputFolder?: string;
-  /** The uncacheable reason of the first run in a new home directory. */
-  readonly uncacheableReason?: string;
-  /** Why the result is not a hit in another checkout. */
+  /** Why the result is a hit only in a checkout with the same path. */
   readonly notShared?: string;
-  /** Addition to the result in docs/reference/cache.md. */
-  readonly remark?: string;
 }
 
 export const BEFORE = "saidBefore";
@@ -117,9 +113,6 @@ import "./main.ts";
 test("adds", () => expect(1 + 1).toBe(2));`,
     },
     source: "src/said.ts",
-    // ~/.local/share/vitest/.vitest-secret-token
-    uncacheableReason: ".local outside the project",
-    remark: "a user's first run is not kept",
   },
   {
     tool: "Jest",
@@ -216,5 +209,6 @@ test("adds", () => expect(1 + 1).toBe(2));`,
     },
     source: "app/page.js",
     outputFolder: ".next",
+    notShared: "`.next/required-server-files.json` contains its path",
   },
 ];

@@ -51,13 +51,13 @@ if (!CAN_TRACE) console.log("skipped: rt traces scripts only on Linux");
 const shared = await startPublicServer(workshop);
 const cachedRows: string[][] = [];
 for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
-  const { tool, row, remark } = project;
+  const { tool, row, notShared } = project;
   const { failure, version, results } = {
     results: [],
     ...(await tryCaching(project, workshop, shared).catch(failureOf)),
   };
   report(`${tool} ${version}: ${results.join(", ")}`, failure);
-  const found = remark === undefined ? "found" : `found; ${remark}`;
+  const found = notShared === undefined ? "found" : `found in the same folder, because ${notShared}`;
   const needs = row.length === 0 ? "`cache = true`" : "its row below";
   cachedRows.push([tool, version, needs, failure === undefined ? found : "not found"]);
 }

@@ -38,9 +38,10 @@ export interface EntryDraft {
 /** @throws NotCacheableError */
 export async function buildEntry(
   { paths, incompleteReason }: Trace,
-  declared: ProjectView,
+  complete: ProjectView,
 ): Promise<EntryDraft> {
   if (incompleteReason) throw new NotCacheableError(incompleteReason.kind, incompleteReason.detail);
+  const declared = ignoreOuterFolders(paths, complete);
   const listed = await listDeclaredOutputs(declared);
   const sources = await findSources(paths, listed, declared);
   const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);
@@ -69,6 +70,23 @@ export async function buildEntry(
   for (const path of written) if (!outputs.has(path)) draft.own.push(path);
   draft.conditions.push(...(await listingsOf(paths, new Set([...written, ...outputs]), project)));
   return draft;
+}
+
+/**
+ * Ignores folders outside the project that the script created, or tried to create, for an ignored file. Otherwise no first run of
+ * a user would be stored, and later results would be valid only for users with these folders.
+ */
+function ignoreOuterFolders(paths: readonly TracedPath[], project: ProjectView): ProjectView {
+  const { root, isIgnored } = project;
+  const isFor = (folder: string) => paths.some(({ path }) => isBelow(path, folder) && isIgnored(path));
+  const folders = new Set<string>();
+  for (const { path, first, last = first, isWritten, names } of paths) {
+    if (!isWritten || last.kind !== "directory" || names) continue;
+    if (first.kind !== "absent" && first.kind !== "directory") continue;
+    if (!isBelow(path, root) && !isBelow(root, path) && path !== root && isFor(path)) folders.add(path);
+  }
+  if (folders.size === 0) return project;
+  return { ...project, isIgnored: (path) => folders.has(path) || isIgnored(path) };
 }
 
 /** Returns whether a path was changed; a failed call changes nothing. */

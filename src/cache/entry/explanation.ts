@@ -144,8 +144,7 @@ export function describeHit({ conditions, created }: CacheEntry, origin?: string
 /** Explains why an entry does not apply to this checkout or user. @param root of the checkout in which the script ran */
 export function describeMention([name, file]: Mention, root: string): string {
   const where = file === OUTPUT ? "its output" : file;
-  const value =
-    name === ROOT_MENTION ? `${JSON.stringify(root)}, the path of the project` : `the value of ${name}`;
-  const place = name === ROOT_MENTION ? "there" : "with that value";
-  return `${where} contains ${value}, so the result is valid only ${place}`;
+  if (name === ROOT_MENTION)
+    return `${where} contains ${JSON.stringify(root)}, the path of the project, so the result is valid only there; use the same path for all checkouts`;
+  return `${where} contains the value of ${name}, so the result is valid only with that value`;
 }

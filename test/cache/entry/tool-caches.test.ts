@@ -50,6 +50,32 @@ test.skipIf(!CAN_TRACE)("Vitest's random token of each user is not an input", as
   expect(await project.run("t")).toBe("ran");
 });
 
+/** Makes Vitest's token in a folder of the user. */
+const makeToken = (folder: string) =>
+  `mkdir -p $HOME/${folder}/vitest; echo 1 > $HOME/${folder}/vitest/.vitest-secret-token`;
+
+test.skipIf(!CAN_TRACE)(
+  "folders that a script makes for an ignored file count only with other files",
+  async () => {
+    await using one = await createProject();
+    await using two = await createProject({ ".local/bin/tool": "" });
+    await using project = await cachedCases({
+      token: { script: makeToken(".local/share") },
+      listed: { script: `${makeToken(".listed")}; ls -A $HOME/.listed/vitest` },
+      more: { script: `${makeToken(".more")}; echo > $HOME/.more/a` },
+    });
+    const run = async (home: string) => {
+      // The names of folders in TMPDIR count, and the home directories are in it.
+      const outcomes = await project.runAll({ HOME: home, TMPDIR: undefined });
+      return mapCases(outcomes, (each) => each.replaceAll(home, "~").split("; ")[0]);
+    };
+    const wrote = (path: string) => `t was not cached: it wrote ${path} outside the project`;
+    const others = { listed: wrote("~/.listed/vitest"), more: wrote("~/.more/a") };
+    expect(await run(one.path)).toEqual({ token: "ran", ...others });
+    expect(await run(two.path)).toEqual({ token: "hit", ...others });
+  },
+);
+
 const OTHERS = [
   ...["node_modules/.tmp", "node_modules/a/.cache", ".cache", "node_modules/.cached"],
   ...[`jest_${USER.toString(36)}x`, `tsx-${USER + 1}`, "tsx-a", "jest_", "node-compile-cache-2"].map(

@@ -102,7 +102,7 @@ test("a mention is valid only for an own variable with the same value, also if a
 
 test("the reason of a miss names the file and the value", () => {
   expect(describeMention(["the project", "dist/a.js", ""], "/app")).toBe(
-    'dist/a.js contains "/app", the path of the project, so the result is valid only there',
+    'dist/a.js contains "/app", the path of the project, so the result is valid only there; use the same path for all checkouts',
   );
   expect(describeMention(["HOME", "", ""], "/app")).toBe(
     "its output contains the value of HOME, so the result is valid only with that value",

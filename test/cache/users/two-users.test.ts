@@ -94,7 +94,7 @@ test.skipIf(!CAN_TRACE || !isRoot)(
       homeDeclared: miss(`${unshared} (default) and HOME`),
       user: miss("it depends on its user, who was another one"),
       place: miss(
-        `place.out contains ${JSON.stringify(users.developer.checkout)}, the path of the project, so the result is valid only there`,
+        `place.out contains ${JSON.stringify(users.developer.checkout)}, the path of the project, so the result is valid only there; use the same path for all checkouts`,
       ),
       setting: miss(`${users.ci.home}/.setting changed`),
       tool: ["miss", expect.stringContaining("the program greet is ")],
