@@ -3,10 +3,13 @@
 // Non-obvious: the library supports only programs whose resources are followed by relocations, but rt's code comes after these. So it
 // edits a copy without rt's section, and the resources, padded to the same size, are copied back. The copy has no code either: the
 // library copies all sections several times.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Data, NtExecutable, NtExecutableResource, Resource } from "resedit";
-import { drawIcon } from "./icon.ts";
 import { PRODUCT } from "../product.ts";
 
+/** PNG images of seven sizes, which Windows supports since Vista. */
+const ICON = join(import.meta.dir, "rt.ico");
 const ENGLISH = { lang: 1033, codepage: 1200 } as const;
 const ICON_TYPE = 3;
 const GROUP_ICON_TYPE = 14;
@@ -23,7 +26,7 @@ function withMetadata(program: Uint8Array): Uint8Array {
     resources.entries,
     1,
     ENGLISH.lang,
-    Data.IconFile.from(drawIcon()).icons.map(({ data }) => data),
+    Data.IconFile.from(readFileSync(ICON)).icons.map(({ data }) => data),
   );
   const version = Resource.VersionInfo.createEmpty();
   version.lang = ENGLISH.lang;

@@ -3,7 +3,6 @@ import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { type ArchiveFile, ar, gzip, tar, zip } from "../../../build/release/archive.ts";
 import { compactElf } from "../../../build/executable/elf-compaction.ts";
-import { drawPng } from "../../../build/executable/icon.ts";
 import { createProject } from "../../support/project.ts";
 
 const FILES: readonly ArchiveFile[] = [
@@ -71,10 +70,4 @@ test.skipIf(process.platform === "win32")(
 test("compactElf() rejects a program that the toolchain did not build", async () => {
   expect(() => compactElf(new Uint8Array(Bun.file("/bin/sh").size))).toThrow();
   expect(() => compactElf(Buffer.from("\x7fELF".padEnd(4096, "\0"), "latin1"))).toThrow();
-});
-
-test("drawPng() draws the icon as PNG", () => {
-  const png = drawPng(16);
-  expect(png.subarray(1, 4).toString()).toBe("PNG");
-  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([16, 16]);
 });
