@@ -15,7 +15,7 @@ import { type Profile, SYSTEM_FOLDERS } from "./profile.ts";
 
 /** The rules of a profile without the spare ones, for further tasks. */
 const shortenedRules = new WeakMap<Profile, readonly FileRule[]>();
-let isFurther = false;
+let hasResolved = false;
 
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
@@ -23,7 +23,9 @@ export function resolveRules(profile: Profile, home: string, temporary: string |
   const configs = profile.toolConfigs.filter((path) => existsSync(path));
   const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => resolved(path) ?? []);
   const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
-  const files = [...listFileRules(profile)];
+  const isFirst = !hasResolved;
+  hasResolved = true;
+  const files = [...listFileRules(profile, isFirst)];
   if (temporary !== undefined) files.push({ path: temporary, access: "write", followsLinks: false });
   const isChangeable = (path: string) =>
     files.some((rule) => rule.access === "write" && isWithin(path, rule.path));
@@ -37,16 +39,15 @@ export function resolveRules(profile: Profile, home: string, temporary: string |
     sockets: folders.map((path) => (isChangeable(path) ? path : (resolved(path) ?? path))),
     network,
     hosts,
+    isFirst,
   };
 }
 
-function listFileRules(profile: Profile): readonly FileRule[] {
+function listFileRules(profile: Profile, isFirst: boolean): readonly FileRule[] {
   const known = shortenedRules.get(profile);
   if (known) return known;
   // For one task, the search for spare rules takes longer than the rules themselves.
-  const used = isFurther
-    ? profile.rules.filter(({ path, access }) => !isCovered(path, access))
-    : profile.rules;
+  const used = isFirst ? profile.rules : profile.rules.filter(({ path, access }) => !isCovered(path, access));
   const files: FileRule[] = [
     ...ownFiles(),
     ...used.map(({ path, access, source }) => {
@@ -54,8 +55,7 @@ function listFileRules(profile: Profile): readonly FileRule[] {
       return { path, access, followsLinks };
     }),
   ];
-  if (isFurther) shortenedRules.set(profile, files);
-  isFurther = true;
+  if (!isFirst) shortenedRules.set(profile, files);
   return files;
 }
 

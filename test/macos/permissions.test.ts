@@ -31,6 +31,7 @@ const RULES: PermissionRules = {
   sockets: ["/Users/ada/shop"],
   network: "loopback",
   hosts: [],
+  isFirst: true,
 };
 
 /** The lines after those that all profiles have. */

@@ -36,6 +36,8 @@ export interface PermissionRules {
   readonly network: "none" | "loopback" | "open";
   /** Further hosts that may be connected to. */
   readonly hosts: readonly HostRule[];
+  /** Set for the first child of a run, which gets no preparations that only pay for several children. */
+  readonly isFirst: boolean;
 }
 
 export interface RefusedCall {

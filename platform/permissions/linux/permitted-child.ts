@@ -39,7 +39,7 @@ export function startPermitted(request: ChildRequest, start: (request: ChildRequ
   const isNested = isInsidePermissions();
   const needsGuard = !permissions!.isTraced && !isNested;
   // The kernel limits the number of layers, and each nested task adds its own.
-  const layer = isNested ? undefined : openSharedLayer(permissions!.rules.hidden);
+  const layer = isNested ? undefined : openSharedLayer(permissions!.rules);
   const rules = openAnonymousFile(
     listRules(layer === undefined ? permissions!.rules : { ...permissions!.rules, hidden: [] }),
   );

@@ -4,16 +4,19 @@
 import { ptr } from "../../native/posix/ffi.ts";
 import { recorderLibrary } from "../../native/linux/library.ts";
 import { encodeCString } from "../../native/posix/libc.ts";
+import type { PermissionRules } from "../contract/permissions.ts";
 
 /** `struct shared_layer`: the state of folders, and the descriptor. Native code keeps it up to date. */
 const layer = new BigInt64Array(new ArrayBuffer(16));
 layer[1] = -1n;
-let starts = 0;
 
 /** Returns a descriptor that stays open; undefined for the first task, and without such files. @throws the system's error */
-export function openSharedLayer(closed: readonly string[]): number | undefined {
-  if (closed.length === 0 || starts++ === 0) return undefined;
-  const paths = encodeCString(closed.join("\0"));
+export function openSharedLayer({
+  hidden,
+  isFirst,
+}: Pick<PermissionRules, "hidden" | "isFirst">): number | undefined {
+  if (hidden.length === 0 || isFirst) return undefined;
+  const paths = encodeCString(hidden.join("\0"));
   const descriptor = recorderLibrary().open_shared_layer(ptr(layer), ptr(paths), paths.length);
   if (descriptor < 0) throw new Error(`the layer of system files cannot be created (errno ${-descriptor})`);
   return descriptor;
