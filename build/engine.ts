@@ -20,7 +20,6 @@ const SHA256: Readonly<Record<string, string>> = {
   "windows-arm64": "8bd7f9210f9d58cc21f398d1478e53b2ff919a0c8fc935b5086f3f64667cec6d",
 };
 
-/** Returns the bundler's cache directory. */
 function cacheDirectory(): string {
   const { BUN_INSTALL_CACHE_DIR, BUN_INSTALL, XDG_CACHE_HOME } = process.env;
   if (BUN_INSTALL_CACHE_DIR) return BUN_INSTALL_CACHE_DIR;

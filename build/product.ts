@@ -2,9 +2,7 @@
 import manifest from "../package.json" with { type: "json" };
 
 export const PRODUCT = {
-  /** The command. */
   command: "rt",
-  /** The package name in every package manager. */
   package: manifest.name,
   version: manifest.version,
   description: manifest.description,

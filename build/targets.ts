@@ -45,7 +45,6 @@ export const TARGETS: readonly BuildTarget[] = ROWS.map(([os, arch, libc, proof]
   return { name, engine: `bun-${name}`, os, arch, libc, file: os === "windows" ? "rt.exe" : "rt", proof };
 });
 
-/** Returns the target that this machine runs. */
 export function hostTarget(): BuildTarget {
   const os = process.platform === "win32" ? "windows" : process.platform;
   const isMusl = os === "linux" && Bun.which("ldd") !== null && usesMusl();

@@ -79,7 +79,6 @@ export interface CompiledHashes {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Returns the hash of all C sources. */
 async function hashSources(): Promise<string> {
   const hash = createHash("sha256");
   for (const name of SOURCES) hash.update(`${name}\n${await readFile(join(ROOM, name), "utf8")}\n`);

@@ -4,7 +4,6 @@
 
 export interface RecordedOutputText {
   readonly command: string;
-  /** The raw output. */
   readonly output: string;
 }
 

@@ -89,7 +89,6 @@ export function frontTables(preload: string): Buffer {
   return Buffer.concat([head, ...texts]);
 }
 
-/** The front of a file. */
 export interface Front {
   readonly size: number;
   /** @param entry the engine's entry point @param environment the address of its `environ` */

@@ -66,7 +66,6 @@ const HEADER = {
   resources: 24 + 112 + 16,
 } as const;
 
-/** Returns the offset of the PE header. */
 function headerOf(program: Buffer): number {
   return program.readUInt32LE(0x3c);
 }

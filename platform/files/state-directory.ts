@@ -38,7 +38,6 @@ function findPlace(): StateLocation | undefined {
   return from("XDG_STATE_HOME") ?? from("HOME", ".local", "state");
 }
 
-/** State files of one kind. */
 export interface StateFiles {
   /** Absolute path. */
   readonly directory: string;

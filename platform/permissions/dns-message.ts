@@ -16,11 +16,9 @@ const POINTER_TO_QUESTION = [0xc0, HEADER];
 /** Seconds. An address stays open for longer. */
 const TIME_TO_LIVE = 5;
 
-/** Types of records. */
 export const TYPE_A = 1;
 export const TYPE_AAAA = 28;
 
-/** Response codes. */
 export const CODES = { ok: 0, serverFailure: 2, noSuchName: 3 } as const;
 
 export interface Query {
@@ -29,7 +27,6 @@ export interface Query {
   /** In lower case, without the last dot. A byte that no host name has is escaped. */
   readonly name: string;
   readonly type: number;
-  /** The bytes of the question. */
   readonly question: Uint8Array;
 }
 

@@ -4,7 +4,6 @@ import type { Child, ChildRequest } from "../../platform/processes/contract/proc
 import type { OutputChunk } from "./entry/output-log.ts";
 import type { HitEvidence } from "./memo/path-observations.ts";
 
-/** A script and its steps. */
 export interface CachedScript {
   /** For messages. */
   readonly label: string;
@@ -83,7 +82,6 @@ export interface CachedRun {
   readonly hit: CacheHit | undefined;
   /** Evidence of the hit; undefined if paths do not prove it, or no run memo will be written. */
   readonly basis: HitEvidence | undefined;
-  /** Starts a step under the tracer. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
   /** Records output after redaction. */
   keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;

@@ -18,7 +18,6 @@ import { restoreOutputs } from "./restore/restore.ts";
 import { StaleOutputs } from "./restore/stale-outputs.ts";
 import type { ScriptContext } from "./script-context.ts";
 
-/** A hit, and the entry that it applied. */
 export interface AppliedEntry {
   readonly hit: CacheHit;
   readonly entry: CacheEntry;

@@ -14,7 +14,6 @@ import type { CacheStore } from "./store/cache-store.ts";
 
 export interface SharedRunCache {
   readonly cache: SharedCache;
-  /** The cache key of the script. */
   readonly key: CacheKey;
   readonly store: CacheStore;
 }

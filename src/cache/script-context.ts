@@ -96,12 +96,10 @@ export class ScriptContext {
     };
   }
 
-  /** Computes the key of the local cache. */
   async makeLocalKey(): Promise<CacheKey> {
     return await this.#makeKey(this.store.secret(), executableFingerprint());
   }
 
-  /** Computes the key of the shared cache. */
   async makeSharedKey(secret: Uint8Array): Promise<CacheKey> {
     return await this.#makeKey(secret, await hashOf(process.execPath, this.project.hashes, statPath));
   }
@@ -126,7 +124,6 @@ export class ScriptContext {
     return await makeKey(request, hashes, this.project.stat);
   }
 
-  /** Returns the local entries of a key that apply to this checkout. */
   localEntries(key: string): readonly CacheEntry[] {
     const stored = this.settings.isRead ? this.snapshot.entries(key) : [];
     return stored.flatMap(({ entry }) => relocateEntry(entry, this.location) ?? []);
@@ -152,7 +149,6 @@ export class ScriptContext {
   readonly announce = (): ConcurrentRunDetector =>
     this.store.announce([this.project.packageDirectory, this.script.scriptName]);
 
-  /** The script, as messages describe it. */
   get subject(): DescribedScript {
     const { packageDirectory, root } = this.project;
     return { label: this.script.label, rule: this.rule, packageDirectory, root };
@@ -187,7 +183,6 @@ export class ScriptContext {
     return describeMissingVariables(this.script.label, this.rule, this.#withheld, text, isFirstFailure);
   }
 
-  /** The commands of the steps. */
   get commands(): string {
     return this.script.steps.flatMap(({ argv }) => argv).join("\n");
   }

@@ -6,7 +6,6 @@ import type { CacheStore } from "./store/cache-store.ts";
 export interface ShareScope {
   readonly root: string;
   readonly packageDirectory: string;
-  /** Returns whether a path is a declared output of the script. */
   isDeclared(path: string): boolean;
 }
 

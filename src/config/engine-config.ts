@@ -9,7 +9,6 @@ import { UserError } from "../user-error.ts";
 import { type Config, readConfig, type Setting } from "./rtfig.ts";
 import type { MutableTomlTable } from "./toml-table.ts";
 
-/** The use of the engine: code, tests or another tool. */
 export type Purpose = "code" | "test" | "tool";
 
 /**

@@ -42,7 +42,6 @@ export interface Config {
   readonly overriddenBy?: string | undefined;
 }
 
-/** An option from the file. */
 export interface ConfiguredOption {
   readonly option: Option;
   readonly value?: string;

@@ -8,7 +8,6 @@ export interface ScriptPackage {
   readonly directory: string;
 }
 
-/** Returns the package of a task. */
 export function packageOf(task: {
   readonly manifest: PackageJson;
   readonly packageDirectory: string;

@@ -17,7 +17,6 @@ export const PORT_VARIABLE = "RT_DEBUGGER_PORT";
 export const READY_SYMBOL = "rt.debugger";
 
 export interface DebuggerLaunchConfig {
-  /** Address of --inspect. */
   readonly address?: InspectAddress;
   /** Editor that attaches to the program. */
   readonly editor?: EditorOptions;

@@ -32,7 +32,6 @@ export type LeaseResponse =
   | { readonly kind: "known" };
 
 export interface RunCoordinator {
-  /** The name of this machine. */
   readonly machine: string;
   /** Results by position, including this machine's. */
   readonly results: ReadonlyMap<number, PublishedResult>;

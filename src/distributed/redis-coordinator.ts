@@ -10,11 +10,9 @@ import { ACQUIRE_LEASE, JOIN, PUBLISH, RELEASE, RENEW_LEASES } from "./redis-scr
 
 export interface RedisCoordinatorOptions {
   readonly server: RedisServer;
-  /** The run ID. */
   readonly id: string;
   /** Hash that identifies the plan. */
   readonly plan: string;
-  /** The name of this machine. */
   readonly machine: string;
   /** Key of the recorded durations. */
   readonly project: string;

@@ -12,9 +12,7 @@ export interface Value {
   readonly hint: string;
   readonly kind: "string" | "number" | "optional";
   readonly choices?: readonly string[];
-  /** Synonyms of choices. */
   readonly synonyms?: Readonly<Record<string, string>>;
-  /** The greatest number. */
   readonly max?: number;
   /** A port; or a host, port and path, each optional; or a URL. */
   readonly isAddress?: true;

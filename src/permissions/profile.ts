@@ -17,7 +17,6 @@ export interface TaskSurroundings {
   readonly root: string;
   readonly packageDirectory: string;
   readonly home: string;
-  /** Folders of PATH. */
   readonly path: readonly string[];
   /** Folders of other packages, whose `.env` files are closed. */
   readonly otherPackages: readonly string[];

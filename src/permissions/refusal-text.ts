@@ -11,7 +11,6 @@ import { type EntryBase, entryFor, type TableEntry } from "./table-entries.ts";
 /** The C library tries these sockets for names of hosts and users, and works without them. */
 const LOOKUP_SOCKETS = /^\/run\/(?:nscd\/socket|systemd\/(?:userdb\/.*|resolve\/io\.systemd\.Resolve))$/;
 
-/** The task of a refusal. */
 export interface RefusedTask {
   readonly label: string;
   /** The section of rtfig.toml with its permissions; undefined for a file, code or a program. */

@@ -306,7 +306,6 @@ export class TaskPermissions {
   }
 }
 
-/** The name of the row in [tasks] that has the permissions of a task. */
 function rowOf({ rule, scriptName }: PermittedTask): string {
   return rule?.sources.permissions ?? scriptName;
 }

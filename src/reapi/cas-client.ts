@@ -13,10 +13,8 @@ import { batchReadBlobs, batchUpdateBlobs, findMissingBlobs, readBytes, writeByt
 import { Code } from "./grpc/grpc-status.ts";
 import { codeOf, type Limits, RemoteError, retry } from "./grpc/retry.ts";
 
-/** A blob to upload. */
 export interface Blob {
   readonly digest: Digest;
-  /** Reads the bytes from `start` to `end`. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
 

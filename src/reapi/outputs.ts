@@ -19,7 +19,6 @@ export type ActionOutput =
   | { readonly kind: "link"; readonly path: string; readonly target: string }
   | { readonly kind: "directory"; readonly path: string };
 
-/** Maximum depth. */
 const MAX_DEPTH = 200;
 const MAX_PATHS = 1_000_000;
 /** Maximum paths for each entry of a tree. Real outputs repeat some directories, but few of them often. */

@@ -126,7 +126,6 @@ export class VisibleText {
     return position;
   }
 
-  /** Returns the number of visible bytes before a position in the piece. */
   visibleBefore(position: number): number {
     const { sequences } = this;
     let count = position;

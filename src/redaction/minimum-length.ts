@@ -9,7 +9,6 @@ import type { SecretValue } from "./secret-value.ts";
 /** Characters of a value, and bytes of a variant. */
 export const MIN_REDACTED_LENGTH = 8;
 
-/** Returns whether at least one value needs redaction. */
 export function hasRedacted(secrets: readonly SecretValue[]): boolean {
   return secrets.some(({ isRedacted, value }) => isRedacted && value.length > 0);
 }

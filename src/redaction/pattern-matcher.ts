@@ -34,7 +34,6 @@ interface MatchProgress {
 export class VariantMatcher {
   /** Bytes of the longest variant; 0 without variants. */
   readonly longest: number = 0;
-  /** Bytes of the longest value. */
   readonly longestValue: number = 0;
   readonly #all: Pattern[] = [];
   /** Bytes of the window: the length of the shortest variant, within MAX_WINDOW. */

@@ -67,7 +67,6 @@ function escaping(escapes: Escapes, control: Escape = same, beyond: Escape = sam
   };
 }
 
-/** Escapes each of the characters with a backslash. */
 function backslashed(characters: string, others: Escapes = {}): Escapes {
   return { ...Object.fromEntries([...characters].map((each) => [each, `\\${each}`])), ...others };
 }

@@ -42,7 +42,6 @@ export class Redactor {
     return pending;
   }
 
-  /** Replaces the matcher. */
   use(patterns: VariantMatcher): void {
     this.#filter.use(patterns);
   }

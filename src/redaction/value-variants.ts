@@ -49,7 +49,6 @@ function addVariants(
   }
 }
 
-/** Returns the variants that begin like the value. */
 function textVariants(value: Uint8Array): Uint8Array[] {
   const texts: Uint8Array[] = [value.slice()];
   if (value.includes(NEWLINE))

@@ -40,7 +40,6 @@ export interface ActionOutcome {
 }
 
 export interface Attempt {
-  /** Whether a cached result is used. */
   readonly usesCache: boolean;
   /** Cancels the execution. Transfers end with the connection. */
   readonly signal: AbortSignal;

@@ -17,7 +17,6 @@ export interface Flag {
   readonly help: string;
 }
 
-/** Actions of `rt secrets share`. */
 export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list", "bind"] as const;
 
 export const SECRETS_COMMANDS = {

@@ -99,7 +99,6 @@ export function describeOutcome(outcome: TaskOutcome): string {
   }
 }
 
-/** Whether the task has run and failed. */
 export function isFailure({ kind }: TaskOutcome): boolean {
   return kind === "failure" || kind === "signal" || kind === "unstartable";
 }

@@ -110,7 +110,6 @@ export class OutputQueue {
     this.#draining = undefined;
   }
 
-  /** Returns true if the queue is empty. */
   #writeQueued(): boolean {
     this.#isPushing = true;
     let start = 0;

@@ -2,7 +2,6 @@
 import type { CachedRun, InputRecord } from "../cache/cached-script.ts";
 import type { ScriptTask } from "./task.ts";
 
-/** The cache of a run. */
 export interface TaskCache {
   /** Whether each task prints its miss reason or hit. */
   readonly isExplained: boolean;

@@ -36,7 +36,6 @@ export interface SpawnCommand {
 }
 
 export interface CommandRequest {
-  /** The task of the step. */
   readonly task: Pick<ScriptTask, "scriptName" | "label" | "rule">;
   readonly packageDirectory: string;
   readonly manifest: PackageJson;
@@ -95,7 +94,6 @@ export interface TaskRequest extends ManySettings {
   /** [tasks] of rtfig.toml. */
   readonly taskRules?: TaskRules | undefined;
   readonly config?: Config | undefined;
-  /** Whether --affected selects tasks, and not packages. */
   readonly selectsTasks?: boolean;
   commandFor(request: CommandRequest): SpawnCommand;
   /** Absent if nothing is cached. */
@@ -110,7 +108,6 @@ export interface TaskRequest extends ManySettings {
   readonly permissions?: TaskRestrictions | undefined;
   /** Warnings about settings that match nothing in this workspace, and about arguments. */
   adviseOn?(workspace: Workspace): readonly string[];
-  /** Quotes a word for a shell. */
   quote(word: string): string;
   /**
    * Takes over if there is a single script and a terminal, and runs it as if it had been started alone in its package. Without
@@ -134,7 +131,6 @@ export interface TaskRestrictions {
   prepare(tasks: readonly ScriptTask[]): Promise<void>;
 }
 
-/** The secrets of a run. */
 export interface TaskSecrets {
   /** The secrets that a step gets. */
   of(
@@ -157,7 +153,6 @@ export interface WatchHooks {
   readonly killSignal: StopSignal;
   /** The run has started. */
   onBegin(run: WatchedRun): void;
-  /** A task is about to start. */
   onStart(task: ScriptTask): void;
   /**
    * A task has ended, and was not ended for a restart. It may be restarted from now on. @param cached set if it
@@ -166,7 +161,6 @@ export interface WatchHooks {
   onEnd(task: ScriptTask, cached: Pick<CachedRun, "inputs" | "outdatedBy"> | undefined): Promise<void>;
   /** Whether the output of a hit is already on the screen, because it is from the task's latest run. */
   isShown(task: ScriptTask, inputs: RecordedInputs | undefined): boolean;
-  /** No task runs. */
   onIdle(status: RunStatus): void;
   /** The first task after an idle period is about to start. */
   onRound(): Promise<void> | void;

@@ -33,7 +33,6 @@ export class DirectoryWatches implements Disposable {
     return this.#watchers.has(directory);
   }
 
-  /** Returns whether the directory is watched. */
   add(directory: string): boolean {
     if (this.has(directory)) return true;
     try {

@@ -121,7 +121,6 @@ function refusePair(members: readonly MemberPackage[], indices: readonly number[
   }
 }
 
-/** Returns the graph of dependents. */
 export function reverseGraph(graph: DependencyGraph): DependencyGraph {
   let reversed: number[][] | undefined;
   const build = (): number[][] => {

@@ -23,7 +23,6 @@ export interface Selector {
   readonly directory: string;
   /** Git revision since which the packages have changed, or "". */
   readonly revision: string;
-  /** Whether a package also counts as changed if a dependency of it has changed. */
   readonly hasChangedDependencies: boolean;
   readonly withDependencies: boolean;
   readonly withDependents: boolean;

@@ -20,7 +20,6 @@ export interface FileReader {
 }
 
 export interface DirectoryOperations {
-  /** Separator in returned paths. */
   readonly separator: "/" | "\\";
   /** Returns null if the directory cannot be listed. */
   listDirectory(path: string): Listing | null;

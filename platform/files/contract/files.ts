@@ -16,7 +16,6 @@ export interface FileOperations {
   isProgram(start: Uint8Array): boolean;
 }
 
-/** Owner and mode of a path. */
 export interface PathOwner {
   readonly uid: number;
   readonly gid: number;

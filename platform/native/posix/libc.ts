@@ -117,7 +117,6 @@ export function lastErrorNumber(): number {
   return (files ?? processes)?.errno() ?? 0;
 }
 
-/** Returns the name of an error number. */
 export function errorCode(number: number): string {
   return ERROR_CODES[number] ?? `errno ${number}`;
 }

@@ -105,7 +105,6 @@ export function writeAvailable(descriptor: number, bytes: Uint8Array): number | 
   return count >= 0 ? count : isTransientError() ? 0 : null;
 }
 
-/** Returns whether the last call failed with a transient error. */
 function isTransientError(): boolean {
   const failure = lastErrorNumber();
   return failure === EAGAIN || failure === EINTR;

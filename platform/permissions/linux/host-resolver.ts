@@ -38,7 +38,6 @@ const MAX_ADDRESSES = 16;
 /** Milliseconds. */
 const [IDLE_TIME, LIFETIME_OF_LOOKUP] = [10_000, 5000];
 
-/** The process that connects. */
 type ConnectingProcess = Pick<RefusedCall, "pid" | "program">;
 
 interface Connection extends ConnectingProcess {

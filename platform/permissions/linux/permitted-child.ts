@@ -19,7 +19,6 @@ import { isInsidePermissions } from "./nesting.ts";
 import { listRules } from "./rule-list.ts";
 import { openSharedLayer } from "./shared-layer.ts";
 
-/** argv[0] of the launcher. */
 const LAUNCHER_NAME = "rt-permitted";
 /** Replaced if the watchdog of rt registers the child. */
 const NOT_REGISTERED = ["0", "0", "0", "0"];

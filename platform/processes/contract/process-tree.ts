@@ -28,7 +28,6 @@ export interface ChildRequest {
    * - "terminal": a pseudo-terminal, also as the controlling terminal; "merged" if none is available
    */
   readonly output: "merged" | "separate" | "inherit" | "terminal";
-  /** The size of a pseudo-terminal. */
   readonly size?: TerminalDimensions | undefined;
   /** Further descriptors of the child, from 3 on; undefined leaves one closed. */
   readonly descriptors?: readonly (number | undefined)[];

@@ -87,24 +87,20 @@ export interface ProcessOperations {
   /** Writes once. Returns the number of bytes written, or -1. */
   write(descriptor: number, bytes: Uint8Array): number;
 
-  /** Returns whether a file descriptor is a terminal. */
   isTerminal(descriptor: number): boolean;
 
   /** System and processor for the user agent of scripts: "linux x64". */
   readonly system: string;
 
-  /** The default of `--shell`. */
   readonly defaultShell: ShellChoice;
 
   /** Returns the program of `--shell system` on this PATH; undefined if none is installed. */
   findShell(path: string): string | undefined;
 
-  /** Hint if no shell is installed. */
   readonly shellHint: string;
 
   /** Path of a file that always exists and is always empty. */
   readonly noFile: string;
 
-  /** Separator of the entries of PATH. */
   readonly pathSeparator: ":" | ";";
 }

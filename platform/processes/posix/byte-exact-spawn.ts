@@ -21,7 +21,6 @@ export function isDecoded({
   return [program, ...argv, ...Object.keys(env), ...Object.values(env)].join(" ").isWellFormed();
 }
 
-/** Running children and their callbacks. */
 const running = new Map<number, (exit: ChildExit) => void>();
 let looking: Timer | undefined;
 

@@ -60,7 +60,6 @@ function stopBy(send: () => void): void {
   processLibc().signal(number, handler);
 }
 
-/** Returns undefined for a signal without a name. */
 export function nameOfSignal(number: number): NodeJS.Signals | undefined {
   const { signals } = process.getBuiltinModule("node:os").constants;
   return (Object.keys(signals) as NodeJS.Signals[]).find((name) => signals[name] === number);

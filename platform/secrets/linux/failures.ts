@@ -76,7 +76,6 @@ function isAnswer(error: unknown, name: RegExp): boolean {
   return error instanceof BusFailure && error.kind === "answered" && name.test(error.native ?? "");
 }
 
-/** Returns the error to reject with. */
 export function toProviderFailure(error: unknown): unknown {
   if (error instanceof ProviderFailure) return error;
   if (!(error instanceof BusFailure)) {

@@ -39,7 +39,6 @@ export async function searchItems(
   ];
 }
 
-/** Completes a search by `account`. */
 export async function completeSearch(operation: Operation, found: KeyringItem[]): Promise<KeyringItem[]> {
   if (found.length > 0) return found;
   const foreign = searchItems(operation, "username");

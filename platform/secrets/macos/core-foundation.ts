@@ -97,7 +97,6 @@ export class Scope implements Disposable {
     return this.own(CFDictionaryCreate(DEFAULT_ALLOCATOR, ptr(keys), ptr(values), count, onKeys, onValues));
   }
 
-  /** Copies `bytes`. */
   data(bytes: Uint8Array): CFReference {
     const { CFDataCreateMutable, CFDataSetLength, CFDataGetMutableBytePtr } = framework();
     const data = this.ownData(CFDataCreateMutable(DEFAULT_ALLOCATOR, 0n));
@@ -134,7 +133,6 @@ export function readData(data: CFReference): Uint8Array {
   return contentOf(data)?.slice() ?? new Uint8Array(0);
 }
 
-/** Returns undefined for another type. */
 export function readString(reference: CFReference): string | undefined {
   const { CFGetTypeID, CFStringGetTypeID, CFStringGetLength, CFStringGetCharacters } = framework();
   if (reference === 0n || CFGetTypeID(reference) !== CFStringGetTypeID()) return undefined;

@@ -11,7 +11,6 @@ const SERVICE_DISABLED = 1058;
 
 const ENABLE =
   "set the service Credential Manager (VaultSvc) to Manual, in services.msc or as an administrator with: sc.exe config VaultSvc start= demand";
-/** Message for a disabled service. */
 export const DISABLED = `The Credential Manager service is disabled; ${ENABLE}`;
 
 const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {

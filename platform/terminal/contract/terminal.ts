@@ -51,7 +51,6 @@ export interface PreparedTerminal {
 }
 
 export interface TerminalOperations {
-  /** Whether this system has pseudo-terminals. */
   readonly hasTerminals: boolean;
   /**
    * Returns the system's error code if descriptors or terminals are exhausted.

@@ -15,7 +15,6 @@ import {
 import { environmentChanges, startProgram, waitForEnd } from "../../processes/posix/spawn.ts";
 import { openProgram } from "../../native/linux/memory-program.ts";
 
-/** argv[0] of the monitor. */
 const NAME = "rt-monitor";
 /** Number of counts before the texts: `struct start_request`. */
 const COUNTS = 5;

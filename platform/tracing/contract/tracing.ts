@@ -60,7 +60,6 @@ export interface TracedPath {
 /** The process of a call, for messages. */
 export interface TracedProcess {
   readonly pid: number;
-  /** Name of the program. */
   readonly program: string;
 }
 
@@ -74,7 +73,6 @@ export interface PathUses {
   remove?: TracedProcess;
 }
 
-/** An attempt to connect. */
 export interface TracedConnection {
   readonly process: TracedProcess;
   readonly kind: "host" | "socket" | "abstract";
@@ -100,7 +98,6 @@ export type IncompleteReason =
 
 export interface Trace {
   readonly paths: readonly TracedPath[];
-  /** The first incomplete reason. */
   readonly incompleteReason?: { readonly kind: IncompleteReason; readonly detail: string };
   /** `thread access path` of each call, if `keepsCalls` is set. */
   readonly calls?: readonly string[];
@@ -142,7 +139,6 @@ export interface TracingOperations {
   openTracer(options: TracingOptions): Tracer;
 }
 
-/** Returns the current state of a path. */
 export type StatPath = (path: string) => PathState;
 
 /** Returns names as in `TracedPath.names`; null if the directory cannot be listed. */

@@ -122,7 +122,6 @@ export class Journal {
 /** Replaces bytes that are not UTF-8; a file name may contain the character itself. */
 const REPLACEMENT = "\uFFFD";
 
-/** Reads the fields of one record. */
 class JournalRecordReader {
   readonly #bytes: Buffer;
   #at: number;

@@ -10,7 +10,6 @@ export interface SyscallTables {
   readonly audit: number;
   readonly filter: string;
   readonly rows: string;
-  /** Number of rows. */
   readonly rowCount: number;
   /** By syscall number: the reason and the syscall's name. */
   readonly incompleteReasons: Readonly<Record<number, readonly [IncompleteReason, string]>>;

@@ -160,7 +160,6 @@ export class TraceBuilder {
     return { paths, ...connections };
   }
 
-  /** Returns the last observed state of a path. */
   readonly lastState: StatPath = (path) => this.#entries.get(path)!.current;
 
   /** A process of the tree has observed another state than the recorder, and the tree has not changed the path. */

@@ -118,7 +118,6 @@ function openSession(
   return namesHosts ? new GuardSession({ rules: NO_RULES, isObserved: true, onRefusal() {} }) : undefined;
 }
 
-/** Stops the thread after a timeout. */
 async function stopAfter(timeoutMs: number, recording: RecorderHandle): Promise<RecorderResult> {
   const timer = setTimeout(recording.stop, timeoutMs);
   try {

@@ -125,7 +125,6 @@ function programOf({ path, pid }: UntraceableCall): string {
   return path === "" ? `process ${pid}` : path.replace(/^.*\//, "");
 }
 
-/** Returns `address:port`. */
 function addressIn(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const family = view.getUint16(0, true);

@@ -94,7 +94,6 @@ export function hasWritten({ isWritten, isChangeObserved, last }: TracedPath): b
   return isWritten && (isChangeObserved || last !== undefined);
 }
 
-/** Lists the declared outputs that exist after the run. */
 export async function listDeclaredOutputs({
   declared,
   packageDirectory,

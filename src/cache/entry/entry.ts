@@ -58,7 +58,6 @@ export const OUTPUT = "";
 /** The name of the mention of the root's path. */
 export const ROOT_MENTION = "the project";
 
-/** The programs that were searched in PATH. */
 export interface SearchedPrograms {
   /** The directories of PATH; stored paths. */
   readonly path: readonly string[];

@@ -125,7 +125,6 @@ function convertNx(path: string, content: JsonTable): Imported {
   );
 }
 
-/** Returns the root of a workspace with other packages. */
 function rootOf(members: readonly MemberPackage[]): MemberPackage | undefined {
   return members.length > 1 ? members.find(({ isRoot }) => isRoot) : undefined;
 }

@@ -9,7 +9,6 @@ import { splitTaskName } from "../../config/tasks/task-name.ts";
 import { type ImportedRow, type NamedRow, show } from "./imported-row.ts";
 
 export interface Companions {
-  /** The names in `with`, by task. */
   readonly named: ReadonlyMap<string, readonly string[]>;
   /** The tasks with `"persistent": true`. */
   readonly persistent: ReadonlySet<string>;

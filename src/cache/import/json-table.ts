@@ -6,12 +6,10 @@ export function isTable(value: unknown): value is JsonTable {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Returns an empty table for other values. */
 export function tableOf(value: unknown): JsonTable {
   return isTable(value) ? value : {};
 }
 
-/** Returns an empty list for other values. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

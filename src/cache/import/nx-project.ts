@@ -49,7 +49,6 @@ const NOOP = /^(?:nx|@(?:nx|nrwl)\/workspace):noop$/;
 const WITHOUT_EFFECT = ["color", "tty", "usePty", "streamOutput", "verbose", "forwardAllArgs"];
 const KNOWN_OPTIONS = ["command", "commands", "parallel", "cwd", "env", "args", ...WITHOUT_EFFECT];
 
-/** The command that rt runs for a target. */
 export type TargetCommand =
   /** The script of package.json with the name of the target. */
   | { readonly kind: "script" }

@@ -163,7 +163,6 @@ class NxImport {
         this.#set(`${project.owner}#${name}`, this.#pick(project, name, rest));
   }
 
-  /** Adds what a project sets for its target. */
   #addTarget(project: NxProject, name: string): void {
     const id = `${project.owner}#${name}`;
     if (!this.#hasTask(project, name) || project.owner === "") return;

@@ -17,7 +17,6 @@ export function rootRows(scripts: JsonTable, rows: ReadonlySet<string>): NamedRo
     .map(([, name]) => [name, ROW]);
 }
 
-/** Returns the scripts of the root that start a program. */
 export function startersOf(scripts: JsonTable, program: string): JsonTable {
   const words = new RegExp(String.raw`(?:^|[\s;&|(])${program}(?:\s|$)`);
   return Object.fromEntries(

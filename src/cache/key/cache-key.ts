@@ -54,7 +54,6 @@ export const RULE = "its rule";
 export const FOLDER = "the folder ";
 
 export interface Field {
-  /** The name in messages. */
   readonly name: string;
   readonly hash: string;
 }

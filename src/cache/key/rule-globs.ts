@@ -112,7 +112,6 @@ function isOn(path: string, directory: string): boolean {
   return path === directory || path.startsWith(`${directory}/`) || directory.startsWith(`${path}/`);
 }
 
-/** Returns the directories above a path, without "/". */
 function ancestorsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join("/"));
@@ -181,7 +180,6 @@ async function* scan(pattern: string, base: string): AsyncGenerator<string> {
   }
 }
 
-/** Splits a glob into the literal directory and the rest. */
 function splitGlob({ directory, pattern }: AbsoluteGlob): { base: string; pattern: string } {
   const first = pattern.findIndex((part) => WILDCARD.test(part));
   const plain = first < 0 ? pattern : pattern.slice(0, first);

@@ -30,7 +30,6 @@ export function configurationFiles(
   );
 }
 
-/** Returns the first file that reads each variable. */
 export function findReaders(names: readonly string[], files: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const file of names.length > 0 ? files : []) {

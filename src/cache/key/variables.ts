@@ -151,7 +151,6 @@ export const VARIABLES: readonly VariableRow[] = [
 
 const rows = new Map<string, VariableRow | undefined>();
 
-/** Returns the first row that names a variable. */
 export function variableRow(name: string): VariableRow | undefined {
   if (!rows.has(name))
     rows.set(

@@ -97,7 +97,6 @@ export const WHOLE = 2;
 
 const encoder = new TextEncoder();
 
-/** A path and its fingerprint. */
 export interface FingerprintRow {
   readonly path: string;
   readonly how: number;

@@ -65,7 +65,6 @@ function withoutSlashes(path: string): string {
   return path.replace(/(?<=.)\/+$/, "");
 }
 
-/** Returns the paths on which the folders depend, and whether they exist. */
 export function pathsToUserFolders(
   variables: Readonly<Record<string, string | undefined>>,
 ): [path: string, isThere: boolean][] {

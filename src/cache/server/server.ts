@@ -195,7 +195,6 @@ async function receive(call: ArtifactRequest, id: string, kind: string): Promise
   return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });
 }
 
-/** Returns the metadata of many artifacts. */
 async function answerQuery(call: ArtifactRequest): Promise<Response> {
   const text = await readQuery(call.request);
   if (text === undefined) return tooLarge();

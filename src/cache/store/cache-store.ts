@@ -227,12 +227,10 @@ export class CacheStore {
     );
   }
 
-  /** Returns the IDs of scripts with an explanation. */
   scripts(): string[] {
     return listNames(join(this.directory, "scripts")).map((name) => name.replace(/\.json$/, ""));
   }
 
-  /** Returns bytes, and the number of entries. */
   measure(): { size: number; entries: number } {
     const files = filesIn(this.directory);
     const entries = files.filter(({ path }) => path.endsWith(".zst")).length;

@@ -13,7 +13,6 @@ import { StaleOutputs } from "../restore/stale-outputs.ts";
 import type { ScriptContext } from "../script-context.ts";
 import { RecordedInputFiles } from "./recorded-inputs.ts";
 
-/** Letters of types in a directory listing. */
 const LETTERS = { file: "f", directory: "d", link: "l" } as const;
 
 export class InputRecordFinder {

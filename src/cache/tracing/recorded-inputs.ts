@@ -48,7 +48,6 @@ export class RecordedInputFiles implements RecordedInputs {
   readonly #project: ProjectView;
   readonly #options: RecordedInputSet;
   readonly #conditions = new Map<string, RecordedDependency[]>();
-  /** Names by directory. */
   readonly #names = new Map<string, ReadonlySet<string>>();
   /** By directory, if only some names count: parent-folder-names.ts. */
   readonly #stems = new Map<string, readonly string[]>();

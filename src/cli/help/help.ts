@@ -171,7 +171,6 @@ async function renderOverview(): Promise<string> {
   ]);
 }
 
-/** Returns one row for each command and its aliases. */
 async function commandRows(isWanted: (command: BuiltinCommand) => boolean): Promise<HelpRow[]> {
   const entries = Object.entries(COMMANDS).filter(([, each]) => isWanted(each) && !each.aliasOf);
   const subCommands: Record<string, CommandDef> = {};

@@ -9,7 +9,6 @@ import { checkSignature } from "./minisign.ts";
 export const SUMS = "SHA256SUMS";
 export const SIGNATURE = "SHA256SUMS.minisig";
 
-/** Returns the trusted comment for a version. */
 export function commentOf(version: string): string {
   return `rt ${version}`;
 }

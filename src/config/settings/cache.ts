@@ -21,7 +21,6 @@ export interface CacheRule {
   readonly isOn: boolean;
   /** Additional variables that the script receives. */
   readonly env: readonly string[];
-  /** Additional inputs. */
   readonly inputs: readonly string[];
   /** Outputs. Their earlier content does not matter. */
   readonly outputs: readonly string[];
@@ -40,13 +39,11 @@ export interface CacheRule {
 export interface CacheSettings {
   /** The directory of rtfig.toml; absolute. Outputs are below it. */
   readonly root: string;
-  /** Rules of [run.cache]. */
   readonly rules: readonly CacheRule[];
   readonly tasks: TaskRules | undefined;
   /** Access to the local store. */
   readonly isRead: boolean;
   readonly isWritten: boolean;
-  /** Settings of the shared cache. */
   readonly remote?: RemoteCacheSettings | undefined;
   /**
    * Whether a dry run queries the shared cache. Only --cache enables it, so that inspecting a project sends no

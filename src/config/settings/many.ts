@@ -13,7 +13,6 @@ export interface ManySettings {
   readonly isSeparated: boolean;
   /** The command line names one target and no option of many. */
   readonly isSingle?: boolean;
-  /** Values of --filter. */
   readonly filters: readonly string[];
   readonly workspaces: boolean;
   /** Packages changed since this commit and what depends on them; "" means the default branch. */

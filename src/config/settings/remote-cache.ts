@@ -165,7 +165,6 @@ function readReapi(
   };
 }
 
-/** Returns the names of the required variables. */
 export function variablesOf(settings: Omit<TurboSettings, "named"> | Omit<ReapiSettings, "named">): string[] {
   const { signatureKey } = settings;
   const names =

@@ -85,7 +85,6 @@ export function requireHeaderName(name: string, section: string): void {
   throw new UserError(`${section}.headers.${oneLine(name)} is not a valid header name`, "use lower case");
 }
 
-/** Returns the variables that a header's value references. */
 export function variablesIn(value: string): string[] {
   return [...value.matchAll(REFERENCE)].map(([, name]) => name!);
 }

@@ -47,7 +47,6 @@ export interface RemoteSettings {
   readonly isAsked: boolean;
   /** --force: results that the server has cached are not used. */
   readonly isForced: boolean;
-  /** Concurrency limit. */
   readonly concurrency: number;
 }
 

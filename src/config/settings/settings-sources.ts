@@ -75,7 +75,6 @@ async function parseLine(invocation: Invocation): Promise<ParsedLine> {
   return (await import("./tool.ts")).readToolLine(invocation);
 }
 
-/** Returns the value of the last option of a name on the command line. */
 function lastOf(name: string, { options }: Invocation): string | undefined {
   for (let index = options.length - 1; index >= 0; index -= 1)
     if (options[index]!.option.name === name) return options[index]!.value;

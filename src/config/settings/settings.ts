@@ -45,7 +45,6 @@ export interface RunSettings {
   readonly single?: ManySettings | undefined;
   /** Undefined if no script runs remotely. */
   readonly remote?: RemoteSettings | undefined;
-  /** Secrets of --secret. */
   readonly secrets: readonly AskedSecret[];
   /** Undefined unless several scripts or packages are selected. */
   readonly many?: ManySettings | undefined;

@@ -7,7 +7,6 @@ export interface TaskName {
   readonly task: string;
 }
 
-/** Splits "task" or "package#task". */
 export function splitTaskName(name: string): TaskName {
   const hash = name.indexOf("#");
   return { package: hash < 0 ? undefined : name.slice(0, hash), task: name.slice(hash + 1) };

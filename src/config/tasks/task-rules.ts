@@ -21,7 +21,6 @@ export interface TaskRule extends TaskOptions {
   readonly sources: Readonly<Partial<Record<keyof TaskOptions, string>>>;
 }
 
-/** The package of a task. */
 export interface TaskOwner {
   /** "" without a name. */
   readonly name: string;
@@ -80,7 +79,6 @@ export class TaskRules {
     };
   }
 
-  /** Returns the owner of the tasks of a package. */
   ownerIn({ name, directory }: ScriptPackage): TaskOwner {
     const { root } = this.table;
     return { name, isRoot: directory === root || directory === (this.#realRoot ??= realPath(root)) };
@@ -182,7 +180,6 @@ function rankOf({ name, package: owner }: TaskRow): number {
   return owner === undefined ? 1 : 2;
 }
 
-/** Returns a manifest with the commands that [tasks] adds. */
 export function withCommands(manifest: PackageJson, commands: Readonly<Record<string, string>>): PackageJson {
   const added = Object.entries(commands).filter(([name]) => scriptOf(manifest, name) === null);
   if (added.length === 0) return manifest;

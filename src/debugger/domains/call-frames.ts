@@ -9,7 +9,6 @@ import type { ScriptRegistry } from "./scripts.ts";
 import { toClientValue } from "./remote-object.ts";
 
 export interface Pause {
-  /** CDP CallFrames. */
   readonly callFrames: Json[];
   /** The engine's location and ID of the top frame. */
   readonly top?: { readonly location: Json; readonly callFrameId: string };

@@ -8,7 +8,6 @@ export interface Script {
   readonly url: string;
   readonly engineUrl: string;
   readonly map?: SourceMap;
-  /** Number of lines of the transpiled text. */
   readonly endLine: number;
   /** Parameters of Debugger.scriptParsed. */
   readonly description: Json;

@@ -72,7 +72,6 @@ export async function stopDebugging(session: ClientSession): Promise<void> {
   await mergePauseSettings(program, backend);
 }
 
-/** Removes a disconnected client. */
 export async function removeClient(session: ClientSession): Promise<void> {
   const { backend, program } = session;
   const { parked, sessions } = program;

@@ -42,7 +42,6 @@ export interface ClientSession {
   isReporting: boolean;
   /** IDs of scripts already reported to the client: the engine reports them again. */
   readonly reported: Set<string>;
-  /** Pause settings of this client. */
   readonly stops: PauseSettings;
   /** Maximum number of async callers that the client requests. */
   asyncDepth: number;
@@ -61,7 +60,6 @@ export interface PauseSettings {
   /** The engine's values: none, uncaught, all. */
   exceptions: string;
   breakpoints: boolean;
-  /** `debugger` statements. */
   statements: boolean;
 }
 

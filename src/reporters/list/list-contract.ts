@@ -10,7 +10,6 @@ export interface TaskControl {
 }
 
 export interface ListReporter extends Reporter {
-  /** The size of the terminals of tasks. */
   size(): TerminalDimensions;
   begin(control: TaskControl): void;
 }

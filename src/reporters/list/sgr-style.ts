@@ -42,7 +42,6 @@ export class SgrStyle {
     return this.#style === 0;
   }
 
-  /** A sequence begins. */
   begin(): void {
     this.#next = this.#style;
     this.#skipped = 0;

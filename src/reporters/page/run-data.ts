@@ -31,7 +31,6 @@ export interface RunTask {
     readonly script: string;
     readonly command: string;
     readonly duration: number | null;
-    /** Names of its secrets. */
     readonly secrets: readonly string[];
   }[];
   /** Unmodified output, with control sequences. */
@@ -43,7 +42,6 @@ export interface RunTask {
 
 export interface RunData {
   readonly title: string;
-  /** The version of rt. */
   readonly version: string;
   /** ISO 8601. */
   readonly startedAt: string;

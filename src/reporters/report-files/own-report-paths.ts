@@ -4,7 +4,6 @@
 // during the write.
 const TEMPORARY_SUFFIX = /\.[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\.tmp$/;
 
-/** Returns an unpredictable temporary name. */
 export function temporaryNameOf(file: string): string {
   return `${file}.${crypto.randomUUID()}.tmp`;
 }

@@ -3,7 +3,6 @@ import { oneLine } from "../../printable.ts";
 
 const COMMAND = /^(?:::[a-z][\w-]*[ :]|##\[)/;
 
-/** Whether a line is a workflow command and not text. */
 export function isWorkflowCommand(line: Uint8Array): boolean {
   const first = line[0];
   return (

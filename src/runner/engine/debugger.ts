@@ -42,7 +42,6 @@ export interface Debugging {
   readonly words: readonly string[];
   /** The module that the engine loads instead of the runtime, and that contains the runtime. */
   readonly preload: string;
-  /** The last preload. */
   readonly last?: string;
   readonly environment: Readonly<Record<string, string>>;
 }

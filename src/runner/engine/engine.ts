@@ -50,13 +50,11 @@ function asDebugged(argv: readonly string[]): Debugging | undefined {
 }
 
 export interface EngineSettings {
-  /** The name in argv[0]. */
   readonly name?: string;
   /** Absolute path of the configuration file. */
   readonly config?: string | undefined;
   /** Serves the configuration to the engine, if it is an ephemeral file. */
   readonly serve?: ((pid: number) => void) | undefined;
-  /** Replaces PATH. */
   readonly path?: string;
   /** Whether an option needs src/runtime/preload/option-effects.ts. */
   readonly isHelped?: boolean;
@@ -65,7 +63,6 @@ export interface EngineSettings {
   readonly sendsTokens?: boolean;
   /** Variables that the engine must not inherit. */
   readonly withheld?: readonly string[] | undefined;
-  /** The value of --port. */
   readonly port?: string | undefined;
   readonly supply?: Supply | undefined;
   readonly variables?: Readonly<Record<string, string>> | undefined;
@@ -114,7 +111,6 @@ function waysToRegistries(): Record<string, string> {
   return Object.fromEntries(WAY_VARIABLES.map((names) => [names[0], valueOf(names) ?? ""]));
 }
 
-/** The command that starts the engine. */
 export function engineCommand(
   argv: readonly string[],
   runsCode: boolean,

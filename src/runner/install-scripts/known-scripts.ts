@@ -103,7 +103,6 @@ export function fingerprintOf({ name, after }: ChangedScripts): string {
   return hashOf(JSON.stringify([name, after.lines]));
 }
 
-/** Allows a change. */
 export function allow({ file, after }: ChangedScripts): void {
   writeState(file, after);
   openStateFiles(KIND)?.remove(`${file}${PENDING}`);
@@ -158,12 +157,10 @@ export function readScripts(folder: string): KnownScripts {
   return { packageName: String(name), version: String(version), lines, readAt: Date.now() };
 }
 
-/** Describes scripts in one line. */
 export function describeScripts({ name, after }: NewScripts): string {
   return `install scripts of ${oneLine(name)} ${oneLine(after.version)}: ${after.lines.map(oneLine).join("; ")}`;
 }
 
-/** Describes a change as a diff. */
 export function describeChange({ name, before, after }: ChangedScripts): string[] {
   const removed = before.lines.filter((line) => !after.lines.includes(line));
   const added = after.lines.filter((line) => !before.lines.includes(line));

@@ -20,7 +20,6 @@ import {
 export interface ResolutionRequest {
   readonly name: string;
   readonly cwd: string;
-  /** Whether `run` was given. */
   readonly explicitRun: boolean;
   /** Whether `node` is rt, and files marked for Node.js run in rt. */
   readonly forceRuntime: boolean;

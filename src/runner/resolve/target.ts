@@ -4,7 +4,6 @@ import type { LocatedPackage } from "../../workspace/package-json.ts";
 export type RunTarget =
   /** A source file, by its absolute path. */
   | { readonly kind: "file"; readonly path: string }
-  /** A script of the nearest package.json. */
   | { readonly kind: "script"; readonly name: string; readonly package: LocatedPackage }
   /** A program: a package's binary, an executable given by path, or a command of the system. */
   | {

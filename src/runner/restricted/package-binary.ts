@@ -18,7 +18,6 @@ const BINARIES = "node_modules/.bin";
 interface ToolWords {
   /** The package to install; undefined if the words name nothing. */
   readonly spec?: string | undefined;
-  /** The name of the binary. */
   readonly binary?: string | undefined;
   readonly args: readonly string[];
   /** Whether the version or the package is named, so that an installed binary may be another one. */

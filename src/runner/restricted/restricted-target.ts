@@ -74,7 +74,6 @@ function refuseLearning({ permissions, target }: RunSettings): void {
     );
 }
 
-/** The name in messages. */
 function nameOf(plan: TargetPlan, { tool, target, evaluates }: RunSettings): string {
   if (tool?.name === "x")
     return `rt x ${tool.words.slice(endOfFlags(tool.words)).find((word) => word !== "--") ?? ""}`;

@@ -11,7 +11,6 @@ import { type LocatedPackage, type PackageJson, textField } from "../../workspac
 import { binaryDirectories } from "../resolve/bin-directories.ts";
 
 export interface ProgramContext {
-  /** The nearest package. */
   readonly package: LocatedPackage | null;
   /** Where the program runs. */
   readonly directory: string;

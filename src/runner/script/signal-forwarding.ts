@@ -27,7 +27,6 @@ function isPassedOn(signal: NodeJS.Signals): signal is (typeof PASSED_ON)[number
 }
 
 export interface SignalForwarder {
-  /** Forwards signals to this child from now on. */
   forwardTo(child: Child): void;
   /** Stops forwarding, because the child has ended. Returns the first INT, TERM or HUP. */
   close(): Promise<Forwarded | undefined>;

@@ -26,7 +26,6 @@ import type { RunStatus, ScriptTask, TaskOutcome, TaskRequest, WatchHooks } from
 import { ReporterGroup } from "./reporter-group.ts";
 import { createListHooks, WatchRounds } from "./watch-rounds.ts";
 
-/** Connections of the run. */
 interface Connections {
   readonly cache: SharedCacheConnection | undefined;
   readonly shared: SharedRun | undefined;

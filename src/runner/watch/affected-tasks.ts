@@ -67,7 +67,6 @@ export interface TaskWithInputs {
 }
 
 export interface Reached {
-  /** Tasks to restart. */
   readonly tasks: readonly ScriptTask[];
   /** Tasks to restart if the path differs from its recorded state. */
   readonly exact: readonly ScriptTask[];

@@ -22,7 +22,6 @@ import { WatchMessages } from "../../watch/watch-messages.ts";
 import { writeOwn } from "../../output.ts";
 import { RESTARTED } from "../engine/internal-variables.ts";
 
-/** Grace period before SIGKILL. */
 const GRACE_PERIOD = 5_000; // ms
 const POLL_INTERVAL = 5; // ms
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -51,7 +51,6 @@ export class WatchSession implements WatchHooks {
   readonly #counts = new Map<Affected, number>();
   /** Changes during a task's run that may concern its inputs. */
   readonly #pending = new Map<ScriptTask, Set<string>>();
-  /** Tasks that failed or are not cached. */
   readonly #failed = new Set<ScriptTask>();
   /** The file that outdated a task at its end and restarted it: once for each file. */
   readonly #outdatedBy = new Map<ScriptTask, string | undefined>();

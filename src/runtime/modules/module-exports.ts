@@ -19,7 +19,6 @@ const COSTLY: Readonly<Record<string, "function" | "object" | undefined>> = {
   s3: "object",
 };
 
-/** Returns the named exports and the default export. */
 export function moduleExports(rt: Rt): Record<string, unknown> {
   const source = rt as unknown as Record<string, object>;
   const exports: Record<string, unknown> = { default: rt };

@@ -49,7 +49,6 @@ export interface ScriptName {
   readonly isDependency?: boolean;
 }
 
-/** A row that grants secrets. */
 export interface GrantRow {
   /** The key of the row, unparsed. */
   readonly pattern: string;

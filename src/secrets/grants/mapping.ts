@@ -25,7 +25,6 @@ export type SecretSource =
   | { readonly kind: "age"; readonly file: string; readonly project: string | undefined };
 
 export interface MappedSecret {
-  /** Name of the variable. */
   readonly name: string;
   readonly source: SecretSource;
   readonly about?: string | undefined;

@@ -31,7 +31,6 @@ import { isTrusted, requireTrust } from "../trust/trust.ts";
 import { variableNameFault } from "./variable-name.ts";
 import { reportLine } from "../../output.ts";
 
-/** A secret of --secret. */
 interface CommandLineSecret {
   readonly name: string;
   /** "service/name"; undefined for the source in rtfig.toml. */
@@ -77,9 +76,7 @@ export interface SecretProvision {
   readonly inherited: readonly SecretValue[];
   /** Returns the project's secrets that a script does not get. Its environment must not contain them from any source. */
   withheldFrom(receiver: Receiver): readonly string[];
-  /** Returns the names and sources of a receiver's secrets. */
   shown(receiver: Receiver): readonly ShownSecret[];
-  /** Returns whether the receiver's output needs redaction. */
   isRedacted(receiver: Receiver): boolean;
   /** Fetches the secrets of these receivers again. @throws UserError if a required one is missing */
   fetch(receivers: readonly Receiver[]): Promise<void>;

@@ -71,7 +71,6 @@ export function findAssignments(text: string): Assignment[] {
   return assignments;
 }
 
-/** Replaces spans of a text. */
 export function replaceSpans(
   text: string,
   spans: readonly { readonly start: number; readonly end: number; readonly by: string }[],

@@ -50,11 +50,9 @@ export interface ImportRequest {
   readonly assignments: readonly Assignment[];
   /** Values as the engine reads them. */
   readonly values: ReadonlyMap<string, string>;
-  /** The names that the user chose, "all", or "likely" for likely credentials. */
   readonly chosen: ReadonlySet<string> | "all" | "likely";
   /** Returns whether `rt secrets check` finds a credential in the variable's lines. */
   isFound(name: string): boolean;
-  /** Returns whether the environment has a variable. */
   isInEnvironment(name: string): boolean;
   /** Returns the destination of a name, or the reason why it has none. */
   addressOf(name: string): CredentialAddress | string;
@@ -81,7 +79,6 @@ interface ImportCandidate extends Pick<ImportRequest, "chosen"> {
   isLikely(): boolean;
 }
 
-/** A rule by which a variable stays. */
 interface StayRule {
   applies(candidate: ImportCandidate): boolean;
   /** Follows the variable's name in a message. */

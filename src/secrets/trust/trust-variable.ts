@@ -3,7 +3,6 @@ import { host } from "../../../platform/processes/process.ts";
 
 export const TRUST_VARIABLE = "RT_TRUST";
 
-/** Returns whether the variable has this hash. */
 export function isGivenTrust(hash: string): boolean {
   const given = host.originalVariable(TRUST_VARIABLE)?.split(",") ?? [];
   return given.some((each) => each.trim() === hash);

@@ -9,7 +9,6 @@ import type { ScriptTask } from "../task.ts";
 
 /** Reasons for and against running a task remotely. */
 export interface RemoteEligibility {
-  /** Address of the server. */
   readonly server: string;
   /** Whether the command line requests it. */
   readonly isAsked: boolean;
@@ -58,7 +57,6 @@ export interface RemotePreview {
   readonly action?: string;
 }
 
-/** The result of a remote task. */
 export interface RemoteResult {
   readonly code: number;
   /** One entry for each step that ran, in order. */

@@ -69,12 +69,10 @@ export class Steps {
     this.#options = options;
   }
 
-  /** The running children. */
   get children(): Child[] {
     return [...this.#running.keys()];
   }
 
-  /** The running children of a task. */
   childrenOf(task: ScriptTask): Child[] {
     return [...this.#running].filter(([, each]) => each === task).map(([child]) => child);
   }

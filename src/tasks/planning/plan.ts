@@ -121,7 +121,6 @@ export interface SelectedPackages {
   /** With git revisions in filters. */
   readonly changed?: ChangedMembers | undefined;
   readonly notices: string[];
-  /** Packages that may match and whose package.json cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
 }
 

@@ -3,7 +3,6 @@ import { oneLine } from "../../printable.ts";
 import { type PackageJson, scriptOf } from "../../workspace/package-json.ts";
 import type { TaskRequest } from "../task.ts";
 
-/** Returns the arguments before `--`. */
 export function beforeSeparator(args: readonly string[]): readonly string[] {
   const end = args.indexOf("--");
   return end < 0 ? args : args.slice(0, end);

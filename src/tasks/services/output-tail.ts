@@ -42,7 +42,6 @@ export class OutputTail {
     return this.#isFound ? Promise.resolve() : new Promise((resolve) => (this.#wake = resolve));
   }
 
-  /** Returns the last lines that are not empty. */
   lines(): string[] {
     const lines = Bun.stripANSI(this.#kept).split(/\r?\n|\r/);
     return lines.filter((line) => line.trim() !== "").slice(-MAX_LINES);

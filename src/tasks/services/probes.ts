@@ -8,7 +8,6 @@ const PROBE_TIMEOUT = 5000; // ms
 const LOOPBACK = ["127.0.0.1", "::1"];
 const SUCCESS = { least: 200, greatest: 399 };
 
-/** Returns whether a port of localhost accepts connections. */
 export async function acceptsConnections(port: number): Promise<boolean> {
   const answers = await Promise.all(LOOPBACK.map((address) => connects(address, port)));
   return answers.includes(true);
@@ -25,7 +24,6 @@ async function connects(host: string, port: number): Promise<boolean> {
   return isConnected;
 }
 
-/** Returns the status of a URL, or undefined without an answer. */
 export async function requestStatus(url: string, timeout = PROBE_TIMEOUT): Promise<number | undefined> {
   const { hostname, protocol } = new URL(url);
   const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname);

@@ -31,7 +31,6 @@ export class ServiceDemand {
     this.renew(graph.tasks.map(({ index }) => index));
   }
 
-  /** Returns the services that a task depends on directly. */
   servicesOf(task: number): readonly number[] {
     if (this.services.length === 0) return [];
     return (this.#graph.waitsFor[task] ?? []).filter((target) => this.isService(target));
@@ -41,7 +40,6 @@ export class ServiceDemand {
     return this.#graph.tasks[task]?.rule?.service === true;
   }
 
-  /** Whether the service may start. */
   isWanted(service: number): boolean {
     return this.#wanted.has(service);
   }

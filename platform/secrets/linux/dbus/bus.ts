@@ -114,7 +114,6 @@ export class Bus {
     return this.#failure === undefined;
   }
 
-  /** Returns whether calls are pending. */
   get isBusy(): boolean {
     return this.#pending.size > 0;
   }

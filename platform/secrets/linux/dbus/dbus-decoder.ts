@@ -42,7 +42,6 @@ export interface DBusHeader {
   readonly replySerial?: number;
   readonly sender?: string;
   readonly signature: string;
-  /** Offset of the body. */
   readonly bodyAt: number;
 }
 
@@ -163,7 +162,6 @@ export function readBody(bytes: Buffer, { signature, bodyAt }: DBusHeader): unkn
   return body;
 }
 
-/** A type: its code and its element types. */
 interface Type {
   readonly code: string;
   readonly inner: readonly Type[];

@@ -67,7 +67,6 @@ export function prepareOpenSession(publicKey: () => Uint8Array): PreparedCall {
   };
 }
 
-/** SearchItems with a few attributes. */
 export function prepareSearchItems(attributes: readonly (readonly [string, string])[]): PreparedCall {
   let size = 8; // the array's length, and padding to its first entry
   for (const [key, value] of attributes) size = textEnd(textEnd(Math.ceil(size / 8) * 8, key), value);

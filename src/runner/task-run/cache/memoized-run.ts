@@ -104,7 +104,6 @@ async function computeKey(store: CacheStore, settings: RunSettings, cwd: string)
 }
 
 class MemoizedRunner {
-  /** The cache of this run. */
   readonly cache: RunCache;
   readonly #store: CacheStore;
   readonly #id: string;

@@ -122,7 +122,6 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
   );
 }
 
-/** Fetches what the target gets. */
 export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
   const { provision, receivers, descriptors } = secrets;
