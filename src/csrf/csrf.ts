@@ -8,6 +8,7 @@
 // - A session ID that is not well-formed Unicode cannot be encoded: no token is issued for it, and none verifies.
 // - A token from beyond CLOCK_SKEW in the future is rejected. With a wrong clock it would outlive both limits. Times come from
 //   Date.now(), which tests can replace.
+import type { CSRFGenerateOptions, CSRFVerifyOptions } from "rt";
 import { describeType, rangeError, typeError } from "../errors.ts";
 import {
   type CSRFAlgorithm,
@@ -23,39 +24,6 @@ import {
 
 export { traceFrom } from "../errors.ts";
 export type { CSRFAlgorithm };
-
-export interface CSRFGenerateOptions {
-  /**
-   * Milliseconds until the token expires, an integer. 0: the token has no limit, but `maxAge` of `verify` applies.
-   * @default 86400000 (24 hours)
-   */
-  expiresIn?: number;
-  /** @default "base64url" */
-  encoding?: "base64" | "base64url" | "hex";
-  /** @default "sha256" */
-  algorithm?: CSRFAlgorithm;
-  /** Session or user ID that the token is bound to. Without it, the token is valid for every visitor. */
-  sessionId?: string;
-}
-
-export interface CSRFVerifyOptions {
-  /**
-   * The secret of the token, or several during a rotation: any of them may have signed the token. Default: a random secret
-   * of this thread.
-   */
-  secret?: string | readonly string[];
-  /**
-   * Maximum age in milliseconds, an integer, independent of the token's `expiresIn`. 0: no limit.
-   * @default 86400000 (24 hours)
-   */
-  maxAge?: number;
-  /** @default "base64url" */
-  encoding?: "base64" | "base64url" | "hex";
-  /** @default "sha256" */
-  algorithm?: CSRFAlgorithm;
-  /** Session or user ID that the token must be bound to. Without it, the token must be unbound. */
-  sessionId?: string;
-}
 
 const DAY = 86_400_000;
 /** Milliseconds by which the clock of the issuing server may be ahead. */

@@ -17,7 +17,7 @@ declare module "rt" {
   }
 
   export interface SecretsSetOptions extends SecretsOptions {
-    /** Windows: "local" keeps the credential on this computer where the account roams. @default "enterprise" */
+    /** Windows: "enterprise" includes the credential in the roaming profile, "local" does not. @default "enterprise" */
     persist?: "local" | "enterprise";
   }
 
@@ -26,7 +26,7 @@ declare module "rt" {
     /** Returns the stored value, or null if the credential does not exist. */
     get(options: SecretsOptions): Promise<string | null>;
     get(service: string, name: string): Promise<string | null>;
-    /** Stores a value and replaces the previous one. */
+    /** Stores a value, which may be empty, and replaces the previous one. */
     set(options: SecretsSetOptions, value: string): Promise<void>;
     set(options: SecretsSetOptions & { value: string }): Promise<void>;
     set(service: string, name: string, value: string): Promise<void>;
@@ -40,26 +40,26 @@ declare module "rt" {
   export type CSRFAlgorithm = SHA2 | BLAKE2;
 
   export interface CSRFGenerateOptions {
-    /** Milliseconds until the token expires. @default 86400000 */
+    /** Milliseconds until the token expires. 0: it has no limit, but `maxAge` of verify() applies. @default 86400000 */
     expiresIn?: number;
     /** @default "base64url" */
     encoding?: "base64" | "base64url" | "hex";
     /** @default "sha256" */
     algorithm?: CSRFAlgorithm;
-    /** Binds the token to the requesting principal. */
+    /** Session or user ID that the token is bound to. Without it, the token is valid for every visitor. */
     sessionId?: string;
   }
 
   export interface CSRFVerifyOptions {
     /** The secret used by generate(), or several during a rotation; by default the thread's random secret. */
     secret?: string | readonly string[];
-    /** Maximum age in milliseconds, regardless of the token's `expiresIn`. @default 86400000 */
+    /** Maximum age in milliseconds, regardless of the token's `expiresIn`. 0: no limit. @default 86400000 */
     maxAge?: number;
     /** @default "base64url" */
     encoding?: "base64" | "base64url" | "hex";
     /** @default "sha256" */
     algorithm?: CSRFAlgorithm;
-    /** The session ID passed to generate(). */
+    /** Session or user ID that the token must be bound to. Without it, the token must be unbound. */
     sessionId?: string;
   }
 

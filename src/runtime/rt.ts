@@ -7,8 +7,8 @@
 // - A call copies its options synchronously. It validates the copy after its code is loaded.
 // Non-obvious:
 // - Creating the object loads nothing. `secrets` and `CSRF` load their code at the first call.
+import type { Secrets } from "rt";
 import type { CSRF } from "../csrf/csrf.ts";
-import type { Secrets } from "../secrets/api/secrets.ts";
 import type { LazyModules } from "./modules/lazy-modules.ts";
 
 /** An object with the stack captured at the program's call. */

@@ -1,7 +1,7 @@
 // macOS's keychain: the real one on a Mac; on other systems a fake of Apple's frameworks with configurable failures.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import type { SecretProvider } from "../../platform/secrets/contract/secret-provider.ts";
-import type { Secrets } from "../../src/secrets/api/secrets.ts";
+import type { Secrets } from "rt";
 import {
   importWithStandIn,
   type ItemFunction,

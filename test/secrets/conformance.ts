@@ -6,7 +6,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CredentialName } from "../../platform/secrets/contract/secret-provider.ts";
 import { openProvider } from "../../platform/secrets/secret-provider.ts";
-import { createSecrets, type Secrets } from "../../src/secrets/api/secrets.ts";
+import type { Secrets } from "rt";
+import { createSecrets } from "../../src/secrets/api/secrets.ts";
 import { PREPARATION_TIMEOUT } from "../support/programs/compiled.ts";
 import type { Keyring } from "../support/keyring/keyring.ts";
 

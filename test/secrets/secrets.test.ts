@@ -5,7 +5,8 @@ import {
   ProviderFailure,
   type SecretProvider,
 } from "../../platform/secrets/contract/secret-provider.ts";
-import { createSecrets, type Secrets } from "../../src/secrets/api/secrets.ts";
+import type { Secrets } from "rt";
+import { createSecrets } from "../../src/secrets/api/secrets.ts";
 
 type Method = keyof SecretProvider;
 

@@ -1,6 +1,6 @@
 // `rt.secrets`, `Bun.secrets` and Windows' own functions in the Windows binary, as objects of the test's own process.
 import { join } from "node:path";
-import type { Secrets } from "../../src/secrets/api/secrets.ts";
+import type { Secrets } from "rt";
 import type { raw } from "./raw-credentials.ts";
 import type { Windows } from "../support/programs/windows.ts";
 

@@ -8,6 +8,7 @@
 // - An empty value is stored: a `set` that deletes, as Bun.secrets does, could lose a credential. `delete` ignores a `value`.
 // - Service and name have 1 to 255 code points: some stores truncate or reject longer ones. A value that is not well-formed
 //   Unicode, or a stored value that is not UTF-8, is an error: a conversion would change it.
+import type { Secrets } from "rt";
 import type {
   OperationOptions,
   SecretProvider,
@@ -19,42 +20,6 @@ import { printable } from "../../printable.ts";
 export { traceFrom } from "../../errors.ts";
 
 const MAX_LENGTH = 255;
-
-export interface SecretsOptions {
-  /** 1 to 255 characters; reverse-domain style is recommended for tools that others install. */
-  service: string;
-  /** 1 to 255 characters, usually an account. */
-  name: string;
-  /** Aborts the operation, even while the store shows a dialog. The call rejects with the signal's reason. */
-  signal?: AbortSignal;
-  /** Milliseconds for the whole operation, including the time that the user needs for a dialog. */
-  timeout?: number;
-}
-
-export interface SecretsSetOptions extends SecretsOptions {
-  /**
-   * Windows only: "enterprise" (default) includes the credential in the user's roaming profile, "local" keeps it on this
-   * computer. Other systems ignore it.
-   */
-  persist?: "local" | "enterprise";
-}
-
-/**
- * The operating system's credential store. New and experimental: the interface may change.
- * @experimental
- */
-export interface Secrets {
-  /** Returns the stored value, or null if the credential does not exist. Rejects with TypeError, RangeError or SecretsError. */
-  get(options: SecretsOptions): Promise<string | null>;
-  get(service: string, name: string): Promise<string | null>;
-  /** Stores a value, which may be empty, and replaces an existing one. */
-  set(options: SecretsSetOptions & { value: string }): Promise<void>;
-  set(options: SecretsSetOptions, value: string): Promise<void>;
-  set(service: string, name: string, value: string): Promise<void>;
-  /** Deletes a credential. Returns false if it did not exist. */
-  delete(options: SecretsOptions): Promise<boolean>;
-  delete(service: string, name: string): Promise<boolean>;
-}
 
 interface CheckedArguments {
   service: string;

@@ -1,7 +1,8 @@
 // Opens the credential store for the helpers: one connection, text values, and the names of a service.
 import type { CredentialName, SecretProvider } from "../../../platform/secrets/contract/secret-provider.ts";
 import { openProvider } from "../../../platform/secrets/secret-provider.ts";
-import { createSecrets, type Secrets, toSecretsError } from "../api/secrets.ts";
+import type { Secrets } from "rt";
+import { createSecrets, toSecretsError } from "../api/secrets.ts";
 import { ArgumentError } from "../command-arguments.ts";
 
 export interface HelperStore {

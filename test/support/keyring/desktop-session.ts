@@ -5,7 +5,8 @@
 //   entered.fake.silent.add("SearchItems");
 //   expect(await failureOf(entered.secrets.get("a", "b"))).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
 import { openProvider } from "../../../platform/secrets/secret-provider.ts";
-import { createSecrets, type Secrets } from "../../../src/secrets/api/secrets.ts";
+import type { Secrets } from "rt";
+import { createSecrets } from "../../../src/secrets/api/secrets.ts";
 import { FakeSecretService } from "./fake-secret-service.ts";
 import { type Keyring, type KeyringOptions, startKeyring } from "./keyring.ts";
 import { setVariables } from "../own-environment.ts";
