@@ -10,13 +10,7 @@ export interface PageParts {
   readonly style: string;
 }
 
-/** @param body HTML that is shown before the script runs */
-export function renderDocument(
-  title: string,
-  data: object,
-  { script, style }: PageParts,
-  body: string,
-): string {
+export function renderDocument(title: string, data: object, { script, style }: PageParts): string {
   const rules = [
     "default-src 'none'",
     `script-src '${hash(script)}'`,
@@ -38,7 +32,7 @@ export function renderDocument(
 <style>${style}</style>
 </head>
 <body>
-${body}
+<noscript>This page needs JavaScript: allow scripts for it.</noscript>
 <script type="application/json" id="data">${embedJson(data)}</script>
 <script>${script}</script>
 </body>

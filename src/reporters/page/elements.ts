@@ -15,14 +15,6 @@ export function readData<Data>(): Data {
   return JSON.parse(document.getElementById("data")!.textContent) as Data;
 }
 
-/** Same format as in src/tasks/labels.ts. */
-export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
-  if (milliseconds < 59_995) return `${(milliseconds / 1000).toFixed(2)} s`;
-  const seconds = Math.round(milliseconds / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-}
-
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }

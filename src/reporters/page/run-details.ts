@@ -1,5 +1,6 @@
 // Renders the details of a script: dependencies, concurrent scripts, commands and output.
-import { element, formatDuration } from "./elements.ts";
+import { formatDuration } from "../../tasks/labels.ts";
+import { element } from "./elements.ts";
 import type { RunData, RunTask } from "./run-data.ts";
 import { renderOutput } from "./terminal-text.ts";
 

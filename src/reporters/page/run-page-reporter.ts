@@ -23,12 +23,10 @@ export function createPageReporter(
     report: (event) => record.add(event),
     async finish() {
       const data = describeRun(record.finish(), plan, request, limit);
-      return await file.write(renderDocument(data.title, data, parts, BODY));
+      return await file.write(renderDocument(data.title, data, parts));
     },
   };
 }
-
-const BODY = "<noscript>This page needs JavaScript: allow scripts for it.</noscript>";
 
 function describeRun(run: RecordedRun, plan: TaskPlan, request: TaskRequest, limit: number): RunData {
   const { relative } = process.getBuiltinModule("node:path");

@@ -4,7 +4,8 @@
 //
 // Non-obvious: the content of a script's `details` is created when it is opened, so that a page of a thousand
 // scripts loads fast.
-import { element, formatDuration, isCommand, plural, readData } from "./elements.ts";
+import { formatDuration } from "../../tasks/labels.ts";
+import { element, isCommand, plural, readData } from "./elements.ts";
 import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
 import { createAxis, createRow, NAMES, type TimelineRow, scaleOf } from "./run-timeline.ts";
 

@@ -1,5 +1,6 @@
 // Renders the timeline of a run: an axis and a row for each script.
-import { element, formatDuration } from "./elements.ts";
+import { formatDuration } from "../../tasks/labels.ts";
+import { element } from "./elements.ts";
 import type { RunData, RunTask, TaskStatus } from "./run-data.ts";
 import { createDetails } from "./run-details.ts";
 

@@ -34,12 +34,7 @@ export function renderGraph(
   if (format === "mermaid") return renderMermaid(plan, request, facts, common);
   const needless = facts.filter(({ isHit }) => isHit).length;
   const data = describePlan(plan, request, facts, common, describeCount(plan.tasks.length, needless));
-  return renderDocument(
-    data.title,
-    data,
-    parts,
-    "<noscript>This page needs JavaScript: allow scripts for it.</noscript>",
-  );
+  return renderDocument(data.title, data, parts);
 }
 
 interface TaskFacts {
