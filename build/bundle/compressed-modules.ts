@@ -65,7 +65,6 @@ const MAINS: readonly string[] = [
 const pathOf = (module: string) => join(ROOT, `${module}.ts`);
 const mainName = (module: string) => `rt:main/${module}`;
 
-/** Returns the source of a script's entry. */
 export function packedEntry(name: string): string {
   return PACKED[name]!.map((module) => `export * from ${JSON.stringify(pathOf(module))};`).join("\n");
 }

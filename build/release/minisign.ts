@@ -91,7 +91,6 @@ function strings(...values: ReadonlyArray<string | Uint8Array>): Buffer {
   );
 }
 
-/** Returns the text of a signature for `ssh-keygen -Y verify`. */
 export function signForSsh(content: Uint8Array, secretKey: string): string {
   const key = readSecretKey(secretKey);
   const hash = createHash(SSH_HASH).update(content).digest();

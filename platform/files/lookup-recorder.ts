@@ -10,7 +10,6 @@ export type LookupKind = "content" | "names" | "way";
 export class LookupRecorder {
   /** By absolute path. */
   readonly paths = new Map<string, { readonly how: LookupKind; readonly isThere: boolean }>();
-  /** Whether the recording is complete. */
   isWhole = true;
 
   note(path: string, how: LookupKind, isThere: boolean): void {

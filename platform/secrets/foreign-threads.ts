@@ -57,7 +57,6 @@ export class ForeignThreads {
   readonly #idle: Thread[] = [];
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #count = 0;
-  /** Number of ended tasks. */
   #ended = 0;
   #growth: ReturnType<typeof setTimeout> | undefined;
 

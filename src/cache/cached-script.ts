@@ -41,7 +41,6 @@ export interface RecordedInputs {
   hasRead(path: string): boolean;
   /** Whether the path is an output, or ignored: it never restarts the script. */
   isOwn(path: string): boolean;
-  /** Whether the path's state differs from the recorded one. */
   differs(path: string): Promise<boolean>;
   /** The first path that differs. */
   findChanged(): Promise<string | undefined>;
@@ -95,7 +94,6 @@ export interface CachedRun {
   readonly isFaulty: boolean;
   /** Returns lines for the user. The entry is stored only after the outcome "success". */
   close(outcome: string, publication?: LeasedPublication): Promise<readonly string[]>;
-  /** Whether the script uses a shared cache. */
   readonly isShared: boolean;
   /**
    * Restores the outputs that another machine published under a lease. Returns false and sets `why` if they are not

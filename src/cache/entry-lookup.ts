@@ -28,7 +28,6 @@ export interface AppliedEntry {
 }
 
 export interface EntryLookup {
-  /** The key of the local cache. */
   readonly key: string;
   readonly access: { readonly isRead: boolean; readonly isWritten: boolean };
   readonly shared: SharedLookup | undefined;

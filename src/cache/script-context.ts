@@ -51,7 +51,6 @@ export class ScriptContext {
   readonly project: ProjectView;
   /** The variables that each step receives. */
   readonly environments: readonly Variables[];
-  /** Where entries are used. */
   readonly location: EntryLocation;
   /** Variables that count as they are. */
   readonly #declared: readonly string[];

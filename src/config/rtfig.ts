@@ -220,7 +220,6 @@ function checkRange(
   throw new UserError(`${location}: ${name} needs a whole number from ${bounds}, not ${value}`);
 }
 
-/** Applies the validation of command-line options to a setting. */
 function checkOptions(setting: Setting, source: SettingSource): void {
   for (const [option, value] of optionWordsOf(setting)) {
     const row = optionNamed(option);

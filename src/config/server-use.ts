@@ -2,7 +2,6 @@
 
 import type { Config } from "./rtfig.ts";
 
-/** A server and the variables that it receives. */
 export interface ServerUse {
   /** Description for prompts and messages: "the shared cache https://cache.example.com". */
   readonly server: string;

@@ -21,7 +21,6 @@ export interface StepPermissions extends Pick<ChildPermissions, "rules" | "varia
   readonly digest: string;
 }
 
-/** A refusal for people and for reports. */
 export interface ExplainedRefusal extends RefusedCall {
   readonly message: string;
   /** The line of rtfig.toml that allows it, without its section; undefined if none does. */

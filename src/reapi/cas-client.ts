@@ -23,7 +23,6 @@ const MAX_BATCH_SIZE = 3_800_000;
 const OVERHEAD_PER_BLOB = 160;
 const MAX_DIGESTS = 10_000;
 const CHUNK = 1 << 20;
-/** Number of concurrent requests. */
 const MAX_CONCURRENT = 8;
 
 export class CasClient {

@@ -27,7 +27,6 @@ interface DownloadState {
 
 interface DownloadOptions {
   readonly files: WorkspaceFiles;
-  /** Aborts all downloads. */
   readonly signal: AbortSignal;
   readonly budget: RetryBudget;
   connect(): Promise<ExecutionServices>;

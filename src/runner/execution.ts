@@ -15,7 +15,6 @@ import type { ExecutionPlan } from "./plan.ts";
 import { fetchFor, openTargetSecrets, type TargetSecrets } from "./task-run/secrets/target-secrets.ts";
 import { reportLine } from "../output.ts";
 
-/** Context of an execution, the same for every mode. */
 interface ExecutionContext {
   readonly settings: RunSettings;
   readonly config: Config | undefined;

@@ -146,7 +146,6 @@ export const SHARE_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "Show this help" },
 ];
 
-/** Options of `rt trust`. */
 export const TRUST_FLAGS: readonly Flag[] = [
   { name: "config", value: "file", help: "Trust this configuration file" },
   { name: "list", help: "List trusted projects, their secrets and hashes" },

@@ -50,7 +50,6 @@ export interface CommandRequest {
   readonly isCollected: boolean;
 }
 
-/** How a task ended. */
 export type TaskOutcome =
   /**
    * `saved`: milliseconds saved because the result came from the cache or from another machine. `retries`: number of
@@ -91,7 +90,6 @@ export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
-  /** [tasks] of rtfig.toml. */
   readonly taskRules?: TaskRules | undefined;
   readonly config?: Config | undefined;
   readonly selectsTasks?: boolean;
@@ -151,7 +149,6 @@ export interface TaskSecrets {
 export interface WatchHooks {
   /** The signal that ends a script before its restart. */
   readonly killSignal: StopSignal;
-  /** The run has started. */
   onBegin(run: WatchedRun): void;
   onStart(task: ScriptTask): void;
   /**

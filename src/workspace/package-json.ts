@@ -161,7 +161,6 @@ export function scriptNames(manifest: PackageJson): string[] {
   return Object.keys(recordField(manifest, "scripts")).filter((name) => scriptOf(manifest, name) !== null);
 }
 
-/** One step of a script: the script itself or a lifecycle hook. */
 export interface ScriptStep {
   readonly scriptName: string;
   readonly command: string;

@@ -8,7 +8,6 @@ export interface ListeningSocket {
 }
 
 export interface ListeningSocketOperations {
-  /** Returns the ids of all sockets that listen in rt's network namespace. */
   listIds(): ReadonlySet<string>;
   /** Returns sockets that these processes listen on. Sockets of debuggers and of tools' own processes are left out. */
   find(pids: readonly number[]): readonly ListeningSocket[];

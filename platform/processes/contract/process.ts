@@ -1,7 +1,6 @@
 // The contract of processes: exec, environment, signals and standard streams. Each operating system implements it.
 
 export interface ReplaceRequest {
-  /** Absolute path of the program. */
   readonly program: string;
   /** All arguments, including argv[0]. */
   readonly argv: readonly string[];

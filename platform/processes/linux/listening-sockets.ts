@@ -69,7 +69,6 @@ function namespaceOf(pid: number | "self"): string {
   }
 }
 
-/** Returns the inodes of a process's sockets. */
 function socketsOf(pid: number): string[] {
   const inodes: string[] = [];
   try {

@@ -15,7 +15,6 @@ export function environmentList(): Pointer | null {
   return variable && (read.ptr(variable, 0) as Pointer);
 }
 
-/** Returns the addresses of the current `NAME=value` entries. */
 export function environmentEntries(): Pointer[] {
   const entries: Pointer[] = [];
   const list = environmentList();

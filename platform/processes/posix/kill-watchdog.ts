@@ -68,7 +68,6 @@ interface Watchdog {
   readonly shell: Bun.Subprocess;
   readonly list: number;
   readonly alive: number;
-  /** Path of the registration program. */
   readonly registration: string | undefined;
 }
 

@@ -128,7 +128,6 @@ function contentOf(data: CFReference): Uint8Array | undefined {
   return length === 0 ? undefined : memoryAt(framework().CFDataGetBytePtr(data)!, Number(length));
 }
 
-/** Copies the content of data. */
 export function readData(data: CFReference): Uint8Array {
   return contentOf(data)?.slice() ?? new Uint8Array(0);
 }
@@ -142,7 +141,6 @@ export function readString(reference: CFReference): string | undefined {
   return bytes.toString("utf16le", 0, length * 2);
 }
 
-/** Returns the integer in a CFNumber. */
 export function readNumber(reference: CFReference): number {
   const value = new BigInt64Array(1);
   if (reference !== 0n) framework().CFNumberGetValue(reference, BigInt(SINT64), ptr(value));

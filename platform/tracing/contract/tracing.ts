@@ -57,7 +57,6 @@ export interface TracedPath {
   readonly uses?: PathUses;
 }
 
-/** The process of a call, for messages. */
 export interface TracedProcess {
   readonly pid: number;
   readonly program: string;

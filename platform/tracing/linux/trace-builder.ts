@@ -21,7 +21,6 @@ import type { PathAccess } from "./access-kinds.ts";
 export interface TraceEntry {
   readonly path: string;
   first: PathState;
-  /** The last observed state. */
   current: PathState;
   isAccessed: boolean;
   isRead: boolean;

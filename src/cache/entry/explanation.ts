@@ -58,7 +58,6 @@ export class ScriptExplanations {
     return this.#store.explanationPath(this.#id);
   }
 
-  /** The explanation before this run. */
   get last(): CacheExplanation | undefined {
     this.#last ??= { explanation: parseExplanation(this.#store.readExplanation(this.#id)) };
     return this.#last.explanation;

@@ -85,7 +85,6 @@ const CAUSES: Readonly<
 /** Separates the script's label from the reason. */
 export const NOT_CACHED = " was not cached: ";
 
-/** The script that a message is about. */
 export interface DescribedScript {
   readonly label: string;
   readonly rule: CacheRule;

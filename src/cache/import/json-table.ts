@@ -14,7 +14,6 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the strings of a list. */
 export function textsOf(value: unknown): string[] {
   return listOf(value).filter((each) => typeof each === "string");
 }

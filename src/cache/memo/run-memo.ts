@@ -97,7 +97,6 @@ export class RunMemo<All, Part> {
     return true;
   }
 
-  /** Copies the common rows for the next memo. */
   copyCommonRows(): FingerprintRow[] {
     return [...Array(this.#text.common).keys()].map((row) => this.#copyRow(row));
   }

@@ -54,7 +54,6 @@ export function withoutRepositoryKind(conditions: readonly RecordedDependency[])
   );
 }
 
-/** Where an entry is used. */
 export interface EntryLocation {
   readonly root: string;
   readonly folders: UserFolders;

@@ -36,7 +36,6 @@ export function contentsId(entry: CacheEntry): string {
   return hashBytes(`rt contents ${FORMAT}\0${blobHashesOf(entry).join("\0")}`);
 }
 
-/** An encoded index and its entries. */
 export interface PackedIndex {
   readonly bytes: Uint8Array;
   /** Newest first. */

@@ -84,7 +84,6 @@ export class Http2Connection {
     });
   }
 
-  /** Whether another call may start on this connection. */
   get takesCalls(): boolean {
     const { closed, destroyed } = this.#session;
     return (

@@ -94,7 +94,6 @@ export class GrpcCall implements ConnectionListener {
     this.#abort();
   }
 
-  /** Sends the last message. */
   end(message: Uint8Array): void {
     this.#connection.takeTurn((done) => {
       if (this.#outcome) return done();

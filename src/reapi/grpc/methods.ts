@@ -18,7 +18,6 @@ import {
   WaitExecutionRequest,
 } from "../messages/remote_execution.ts";
 
-/** Encodes and decodes a message. */
 export interface Codec<Message> {
   encode(message: Message): BinaryWriter;
   decode(bytes: BinaryReader): Message;

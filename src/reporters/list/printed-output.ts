@@ -5,7 +5,6 @@ import { type Pane, SCROLLBACK } from "./pane.ts";
 
 export interface PrintedOutputOptions {
   readonly label: string;
-  /** The greatest number of lines. */
   readonly most: number;
   readonly useColor: boolean;
 }

@@ -22,7 +22,6 @@ export class TruncatedOutput {
   readonly #end = new Bytes();
   #omitted = 0;
 
-  /** Number of bytes in memory. */
   get size(): number {
     return this.#beginning.length + this.#end.length;
   }
@@ -64,7 +63,6 @@ export class TruncatedOutput {
   }
 }
 
-/** A growable byte buffer. */
 class Bytes {
   #buffer = new Uint8Array();
   #length = 0;

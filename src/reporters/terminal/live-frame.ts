@@ -7,7 +7,6 @@ export interface BlockState {
   readonly command: string;
   /** The last lines, without control sequences except colours. */
   readonly lines: readonly string[];
-  /** Number of all lines. */
   readonly total: number;
   readonly status: string;
   readonly tone: "running" | "succeeded" | "failed" | "skipped";

@@ -15,7 +15,6 @@ import { choosePlacement, type RemotePreview, type Placement } from "../../tasks
 
 /** Maximum time for the shared cache. */
 const REMOTE_TIMEOUT = 10_000; // ms
-/** Number of concurrent lookups. */
 const MAX_LOOKUPS = 16;
 
 export async function renderPreview(

@@ -56,7 +56,6 @@ export function findAffectedTasks(
   };
 }
 
-/** Recorded dependencies of a task. */
 export interface TaskWithInputs {
   readonly inputs: RecordedInputs;
   /**

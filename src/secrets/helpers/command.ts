@@ -15,7 +15,6 @@ import { installGit, uninstallGit } from "./git-config.ts";
 import { runGitHelper } from "./git.ts";
 import { runNpmHelper } from "./npm.ts";
 
-/** Returns the exit code. */
 type HelperHandler = (action: string, operand: string) => Promise<number>;
 
 const HANDLERS: Readonly<Record<HelperName, HelperHandler>> = {

@@ -24,7 +24,6 @@ export interface Placement {
   readonly place: "here" | "cache" | "remote";
   /** For people. */
   readonly why: string;
-  /** Address of the remote server. */
   readonly server?: string;
   /** Name of the remote worker, after the task has ended. */
   readonly machine?: string;

@@ -4,7 +4,6 @@ import { host } from "../../../platform/processes/process.ts";
 import type { SpawnCommand } from "../task.ts";
 
 export interface SpawnFailure {
-  /** Exit code of the task. */
   readonly code: number;
   readonly reason: string;
   /** The system's error code. */

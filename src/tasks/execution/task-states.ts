@@ -22,7 +22,6 @@ const ACTIVE: ReadonlySet<TaskState> = new Set(["running", "ready", "released", 
 /** States that count against the limit. */
 const LIMITED: ReadonlySet<TaskState> = new Set(["running", "restarting"]);
 
-/** Remote tasks and their concurrency limit. */
 export interface RemoteTasks {
   readonly limit: number;
   has(task: ScriptTask): boolean;

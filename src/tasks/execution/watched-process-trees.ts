@@ -77,7 +77,6 @@ export class WatchedTrees {
     return Math.max(0, ...tasks.map((task) => this.#ends.get(task) ?? 0));
   }
 
-  /** Whether the task has started and is not being ended. */
   isRunning(task: ScriptTask): boolean {
     return this.#active.has(task) && !this.#endings.has(task);
   }

@@ -164,7 +164,6 @@ export class LeaseScheduler {
     return this.#durations;
   }
 
-  /** Number of tasks by machine. */
   get counts(): ReadonlyMap<string, number> {
     return this.#counts;
   }

@@ -109,7 +109,6 @@ class AffectedInputs {
   readonly #configFile: string;
   readonly #ownerOf: ReturnType<typeof findOwners>;
   readonly #positions: ReadonlyMap<string, number>;
-  /** Position of the root package. */
   readonly #root: number;
   /** Files that are inputs of all tasks of their package, by its position; those of the root are inputs of all tasks. */
   readonly #common = new Map<number, string>();

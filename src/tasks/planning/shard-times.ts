@@ -10,7 +10,6 @@ import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 
 export interface RecordedDurations {
-  /** Number of scripts with a duration. */
   readonly size: number;
   /** Milliseconds. @param packageName "" for none */
   of(packageName: string, scriptName: string): number | undefined;

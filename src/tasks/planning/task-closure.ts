@@ -47,7 +47,6 @@ export class TaskClosure {
   readonly #rules: TaskRules;
   readonly #all: ClosureNode[] = [];
   readonly #positions = new Map<string, NodePositions>();
-  /** The rules of each member's tasks. */
   readonly #rulesIn: ((name: string) => TaskRule | undefined)[] = [];
   /** The nodes that `^name` of a member means, by name and by member. */
   readonly #upstream = new Map<string, (number[] | undefined)[]>();

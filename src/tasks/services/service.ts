@@ -15,7 +15,6 @@ import { printable } from "../../printable.ts";
 import { OutputTail } from "./output-tail.ts";
 import { createReadiness, type Readiness } from "./readiness.ts";
 
-/** Connects a service with the schedule. */
 export interface ServiceControl {
   /** The service is ready: its dependents may start. */
   onReady(): void;

@@ -109,7 +109,6 @@ export class Bus {
     await greeted;
   }
 
-  /** Returns whether new calls are possible. */
   get isUsable(): boolean {
     return this.#failure === undefined;
   }

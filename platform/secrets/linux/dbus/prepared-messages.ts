@@ -84,7 +84,6 @@ export function prepareGetSecret(item: string, session: string): PreparedCall {
   return prepare("GetSecret", message);
 }
 
-/** GetSecrets for several items. */
 export function prepareGetSecrets(items: readonly string[], session: string): PreparedCall {
   let size = 4; // the array's length
   for (const item of items) size = textEnd(size, item);

@@ -2,7 +2,6 @@
 import { BusFailure } from "./bus-failure.ts";
 import { TypedValue } from "./dbus-decoder.ts";
 
-/** Reply signatures by method. */
 const REPLIES: Readonly<Record<string, string>> = {
   // of the bus
   ...{

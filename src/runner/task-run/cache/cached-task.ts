@@ -16,7 +16,6 @@ import { taskOf } from "../../single-task.ts";
 
 export { RunCache } from "../../../cache/run-cache.ts";
 
-/** Builds the commands of steps. */
 export interface StepFactory {
   commandFor(request: CommandRequest): SpawnCommand;
   /** Variables that scripts get because options name them. */
@@ -50,7 +49,6 @@ export async function explainTask(
   return { isHit: opened.hit !== undefined, why: opened.why, remote };
 }
 
-/** Implements `TaskCache.openRecords`. */
 export function openRecords(cache: RunCache, starting: StepFactory) {
   const finder = new InputRecordFinder();
   return async (task: ScriptTask, extra: Readonly<Record<string, string>>) => {

@@ -61,7 +61,6 @@ type MemoizedRun = RunMemo<MemoizedPlan, MemoizedHit>;
 interface RunFunctions {
   planTasks(request: TaskRequest): Promise<TaskPlan>;
   runTasks(request: TaskRequest, plan: TaskPlan): Promise<RunStatus>;
-  /** Starts the recording of file-system lookups. */
   watchGlances(): LookupRecorder;
 }
 
@@ -118,7 +117,6 @@ class MemoizedRunner {
   >();
   /** Number of normal hits whose outputs were all in place. */
   #hits = 0;
-  /** Output logs by hash. */
   readonly #logs = new Map<string, CacheHit["pieces"]>();
   /** Tasks whose hits were replayed from the memo. */
   readonly #told = new Set<number>();
@@ -145,7 +143,6 @@ class MemoizedRunner {
     return status;
   }
 
-  /** Looks tasks up in the memo first. */
   #memoize(cache: TaskCache, plan: TaskPlan): TaskCache {
     let hasStarted = false;
     return {

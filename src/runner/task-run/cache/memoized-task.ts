@@ -69,7 +69,6 @@ export class MemoizedTask implements ScriptTask {
   }
 }
 
-/** A hit that starts nothing. */
 export class MemoizedHitTask implements CachedRun {
   readonly inputs = undefined;
   readonly basis = undefined;
