@@ -10,7 +10,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { hashBytes } from "../../src/cache/store/file-hash-cache.ts";
 import { statPath } from "../../platform/files/path-state.ts";
 import { waitUntil } from "../support/processes.ts";
@@ -111,27 +111,26 @@ describe.if(process.platform === "linux")("persisted state of --remote", () => {
     "a part of a digest only": (bytes: Buffer) => bytes.subarray(0, 40),
     "other bytes": () => Buffer.from([0, 255, 10, 200]),
   };
-  test.each(Object.entries(damage))("a state file with %s counts as empty", async (_, change) => {
+  test("a state file that is damaged, or that other users could have written, counts as empty", async () => {
     await using opened = await open();
     await expectOutput(opened, "one\n");
-    falsifyHash(opened, "in.txt");
     const path = stateFile(opened, "hashes");
-    writeFileSync(path, change(readFileSync(path)));
-    writeFileSync(stateFile(opened, "there"), "");
-    opened.server.results.clear();
-    await expectOutput(opened, "one\n");
-    expect(queryCount(opened)).toBe(2);
-  });
-
-  test("a state file that other users could have written is ignored", async () => {
-    await using opened = await open();
-    await expectOutput(opened, "one\n");
-    falsifyHash(opened, "in.txt");
-    writeFileSync(stateFile(opened, "there"), "");
-    chmodSync(join(opened.cache, "rt/scripts-5/hashes"), 0o777);
-    opened.server.results.clear();
-    await expectOutput(opened, "one\n");
-    expect(queryCount(opened)).toBe(2);
+    const changes = {
+      ...damage,
+      "a folder that other users may write to": (bytes: Buffer) => {
+        chmodSync(dirname(path), 0o777);
+        return bytes;
+      },
+    };
+    for (const [what, change] of Object.entries(changes)) {
+      falsifyHash(opened, "in.txt");
+      writeFileSync(path, change(readFileSync(path)));
+      writeFileSync(stateFile(opened, "there"), "");
+      opened.server.results.clear();
+      const before = queryCount(opened);
+      await expectOutput(opened, "one\n");
+      expect([what, queryCount(opened) - before]).toEqual([what, 1]);
+    }
   });
 
   test("remote scripts run without a directory for the state", async () => {
@@ -156,7 +155,7 @@ describe.if(process.platform === "linux")("persisted state of --remote", () => {
 
   test("concurrent rt processes leave a valid state", async () => {
     await using opened = await open();
-    for (const text of ["one\n", "two\n", "six\n"]) {
+    for (const text of ["one\n", "two\n"]) {
       await opened.project.write({ "in.txt": text });
       const words = ["run", "--remote", "--silent", "build"];
       const all = await Promise.all(Array.from({ length: 6 }, async () => await opened.run(words)));
