@@ -146,6 +146,7 @@ export class TaskPermissions {
     const temporary = this.temporaryOf(task);
     let isRefused = false;
     const { isLocked } = this.#settings;
+    const isTraced = this.#tracing !== undefined;
     const permissions: StepPermissions = {
       // Read when the step starts: a cache hit needs none, and an earlier task may have made a file that is hidden.
       get rules() {
@@ -164,7 +165,9 @@ export class TaskPermissions {
         return isLocked && isRefused ? describeLockedFailure(task) : undefined;
       },
       start: this.#tracing && ((request) => this.#startTraced(request, task, own)),
-      failure: isFree ? undefined : describeFailure(task, this.#tracing !== undefined),
+      get failure() {
+        return isFree ? undefined : describeFailure(task, isTraced);
+      },
       // An entry of a run without --locked may have had refusals.
       digest: JSON.stringify([VERSION_OF_DEFAULTS, table, ...(isLocked ? ["locked"] : [])]),
       ...(this.#settings.observation === "check" && this.#reviewOf(task, table, environment.PATH ?? "")),

@@ -34,6 +34,17 @@ const PERMITTED_VARIABLES: readonly string[] = [
 const OF_RT =
   /^(?:npm_(?:package|lifecycle)_.*|npm_node_execpath|npm_execpath|npm_command|npm_config_local_prefix|npm_config_user_agent|npm_package_json|NODE|INIT_CWD|PORT|BUN_PORT|RT_SCRIPTS|RT_TRACED|RT_PERMISSIONS|RES_OPTIONS|RT_GRANTED|RT_WITHHELD)$/;
 
+const permitted = new Map<string, boolean>();
+
+/** Each task of a run has nearly the same variables. */
+function isPermitted(name: string): boolean {
+  const known = permitted.get(name);
+  if (known !== undefined) return known;
+  const isFound = OF_RT.test(name) || isNamed(name, PERMITTED_VARIABLES);
+  permitted.set(name, isFound);
+  return isFound;
+}
+
 export type VariableRecord = Readonly<Record<string, string | undefined>>;
 
 /** The C library resolves names by TCP, which reaches the resolver of rt. UDP is refused. */
@@ -58,8 +69,7 @@ export function selectVariables(
   const selected: Record<string, string> = {};
   for (const [name, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
-    const isOwn = original[name] !== value || OF_RT.test(name);
-    if (isOwn || isNamed(name, PERMITTED_VARIABLES) || isNamed(name, declared)) selected[name] = value;
+    if (original[name] !== value || isPermitted(name) || isNamed(name, declared)) selected[name] = value;
   }
   return selected;
 }

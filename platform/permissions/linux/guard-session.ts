@@ -27,13 +27,14 @@ export interface GuardedChild extends Pick<ChildPermissions, "onRefusal"> {
 /** Must be kept until the thread has ended, which reads the permitted addresses. */
 export class GuardSession {
   readonly #child: GuardedChild;
-  readonly #addresses = new PermittedAddresses();
+  readonly #addresses: PermittedAddresses;
   #resolver: HostResolver | undefined;
   #hostsFile: readonly HostsLine[] | undefined;
 
   constructor(child: GuardedChild) {
     this.#child = child;
     const { hosts } = child.rules;
+    this.#addresses = new PermittedAddresses(hosts.length === 0 && child.isObserved !== true);
     for (const { name, port } of hosts) {
       const address = parseAddress(name);
       if (address) this.#addresses.add(address, port);

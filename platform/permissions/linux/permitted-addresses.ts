@@ -16,9 +16,15 @@ const RESOLVING = 0;
 
 export class PermittedAddresses {
   /** Has its own ArrayBuffer, because native code keeps the address. */
-  readonly #words = new Int32Array(new ArrayBuffer((HEADER + ENTRY * MAX_HOSTS) * 4));
+  readonly #words: Int32Array;
   readonly #keys: string[] = [];
   #next = 0;
+
+  /** @param isFixed nothing is added: the thread reads no further than the first entry without a version */
+  constructor(isFixed = false) {
+    const entries = isFixed ? 1 : MAX_HOSTS;
+    this.#words = new Int32Array(new ArrayBuffer((HEADER + ENTRY * entries) * 4));
+  }
 
   get pointer(): bigint {
     return BigInt(ptr(this.#words));
@@ -26,6 +32,7 @@ export class PermittedAddresses {
 
   /** @param port 0 for all ports */
   add(address: AddressBytes, port: number): void {
+    if (this.#words.length < HEADER + ENTRY * MAX_HOSTS) throw new Error("The list of addresses is fixed");
     const key = `${address.toHex()} ${port}`;
     if (this.#keys.includes(key)) return;
     this.#keys[this.#next] = key;
