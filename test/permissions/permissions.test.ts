@@ -300,6 +300,23 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect(readFileSync(place.join("outside/data"), "utf8")).toBe("outside\n");
   });
 
+  test("a task cannot write where an earlier task of the run has put a symlink in place of its folder", async () => {
+    await using place = await createProject({
+      "project/package.json": {
+        scripts: {
+          plant: "rm -r dist && ln -s ../outside dist",
+          build: "echo changed > dist/file",
+        },
+      },
+      "project/rtfig.toml":
+        '[tasks.build]\ndepends-on = ["plant"]\n[tasks.build.permissions]\nwrite = ["dist/**"]\n',
+      "project/dist/file": "",
+      "outside/file": "own\n",
+    });
+    const { status } = await runRt({ args: ["run", "build"], cwd: place.join("project") });
+    expect([status === 0, await Bun.file(place.join("outside/file")).text()]).toEqual([false, "own\n"]);
+  });
+
   test("a symlink in place of a socket that a task can replace is not followed", async () => {
     const code = `import socket; socket.socket(socket.AF_UNIX).connect("own.sock"); print("connected")`;
     await using place = await besideFolder({
