@@ -3,7 +3,7 @@
 // Invariants:
 // - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
 //   have made it.
-import { existsSync, mkdirSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
 import { listTerminals } from "../../platform/permissions/permissions.ts";
@@ -20,7 +20,7 @@ let hasResolved = false;
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
   const { envFolders, sockets, network, hosts } = profile;
-  const configs = profile.toolConfigs.filter((path) => existsSync(path));
+  const configs = profile.toolConfigs.filter(hasToken);
   const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => resolved(path) ?? []);
   const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
   const isFirst = !hasResolved;
@@ -75,6 +75,16 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
     target !== undefined &&
     SYSTEM_FOLDERS.some((each) => each !== path && isWithin(target, each) && systemTarget(each) === each)
   );
+}
+
+/** Without a token, npm needs its settings. */
+function hasToken(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    return /_(?:auth|password)/i.test(readFileSync(path, "utf8"));
+  } catch {
+    return true;
+  }
 }
 
 /** Profiles with the sessions of a user, which Playwright's server for assistants keeps beside its browsers. */

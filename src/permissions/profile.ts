@@ -37,7 +37,7 @@ export interface ProfileRule {
 export interface Profile {
   readonly rules: readonly ProfileRule[];
   readonly hidden: readonly string[];
-  /** Closed if they exist. */
+  /** Closed if they have a token. */
   readonly toolConfigs: readonly string[];
   readonly envFolders: readonly string[];
   readonly sockets: readonly string[];

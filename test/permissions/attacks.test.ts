@@ -52,7 +52,7 @@ const FILES = {
   "home/.local/bin/tool": "own\n",
   "home/.npm/_cacache/content": "own\n",
   "home/.nvm/versions/node/v1/bin/npm": "own\n",
-  "home/.nvm/versions/node/v1/etc/npmrc": SECRET,
+  "home/.nvm/versions/node/v1/etc/npmrc": `//registry.example/:_authToken=${SECRET}\n`,
   "home/.exchanged/file": "own\n",
   "home/.exchangeable": "own\n",
   "home/.local/share/pnpm/store/shared.js": "own\n",
