@@ -193,7 +193,7 @@ export function parentDirectory(path: string): string | null {
   return isWindowsPath && slash === 2 && trimmed[1] === ":" ? trimmed.slice(0, 3) : trimmed.slice(0, slash);
 }
 
-function declaredScript(manifest: PackageJson, name: string): unknown {
+export function declaredScript(manifest: PackageJson, name: string): unknown {
   const scripts = recordField(manifest, "scripts");
   return Object.hasOwn(scripts, name) ? scripts[name] : undefined;
 }

@@ -4,7 +4,7 @@ import { LOADERS } from "../../src/options/values.ts";
 import { expectRt } from "../support/rt.ts";
 
 const FILES = {
-  "package.json": { scripts: { hello: "echo hello", number: 5, list: ["echo"] } },
+  "package.json": { scripts: { hello: "echo hello", number: 5, list: ["echo"], empty: "" } },
   "main.ts": 'console.log("ran");',
   "folder/kept.txt": "",
 };
@@ -147,6 +147,12 @@ const CASES: readonly Case[] = [
     error: 'Script not found "list"',
     hint: 'package.json has "list", but not as a string; write the command as a string',
   },
+  {
+    args: ["empty"],
+    error: 'Script not found "empty"',
+    hint: 'package.json has "empty", but its command is empty',
+  },
+  { args: ["watch", "main.ts"], error: 'Script not found "watch"', hint: "did you mean the option --watch?" },
 ];
 
 describe.concurrent("invalid values", () => {

@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { binaryDirectories } from "./bin-directories.ts";
 import { suggestNames } from "../../did-you-mean.ts";
 import {
+  declaredScript,
   findPackageJson,
   isMisdeclaredScript,
   type PackageJson,
@@ -10,6 +11,7 @@ import {
 } from "../../workspace/package-json.ts";
 import { commandForMembers } from "./member-scripts.ts";
 import { COMMANDS } from "../../options/commands.ts";
+import { OPTIONS } from "../../options/options.ts";
 
 /** Without a dot, which suggests a file. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w-]*$/;
@@ -29,6 +31,8 @@ export async function suggestTarget(
   const scripts = located ? scriptNames(located.manifest) : [];
   if (located && isMisdeclaredScript(located.manifest, name))
     return `package.json has "${name}", but not as a string; write the command as a string`;
+  if (located && declaredScript(located.manifest, name) === "")
+    return `package.json has "${name}", but its command is empty`;
   // After a `--`, names are scripts only.
   if (!explicitRun && Object.hasOwn(COMMANDS, name))
     return `did you mean the command rt ${name}? remove the --`;
@@ -36,10 +40,12 @@ export async function suggestTarget(
   if (command !== undefined) return `other packages have it: ${command}`;
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
-  for (const known of [scripts, commands, binaries]) {
+  const isOption = !explicitRun && OPTIONS.some((option) => option.name === name);
+  for (const known of isOption ? [scripts] : [scripts, commands, binaries]) {
     const [similar] = suggestNames(name, known);
     if (similar) return `did you mean "${similar}"?`;
   }
+  if (isOption) return `did you mean the option --${name}?`;
   if (/[\n;(){}=]/.test(name)) return "to run code: rt -e <code>";
   const isPackage = PACKAGE_NAME.test(name);
   if (/[\\/.]/.test(name) && !isPackage) return undefined;
