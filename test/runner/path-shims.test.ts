@@ -54,6 +54,21 @@ describe.concurrent("`node` in a script", () => {
     });
   });
 
+  test.each([
+    { args: ["go"], title: "a script" },
+    { args: ["run", "turbo"], title: "the binary" },
+  ])("has a `bun` for turbo, which starts scripts with it: $title", async ({ args }) => {
+    const files = {
+      ...pkg({ go: "turbo", inner: "echo inner" }),
+      "node_modules/.bin/turbo": "#!/bin/sh\nbun run --silent inner\n",
+    };
+    expect(await withoutNode(files, args, ["node_modules/.bin/turbo"])).toEqual({
+      stdout: "inner\n",
+      stderr: "",
+      status: 0,
+    });
+  });
+
   test("comes without a `bun` or `rt` that would replace an installed one", async () => {
     const files = {
       ...pkg({ go: "bun a && bunx b && rt c" }),

@@ -60,7 +60,8 @@ export async function launchProgram(
 ): Promise<ExitStatus> {
   const secrets = secretsFor();
   const context = openRun(settings);
-  const environment = { ...prepareProgram(context, firstLine(path)), ...variablesOf(secrets) };
+  const mentioned = name.includes("/") ? firstLine(path) : `${name} ${firstLine(path)}`;
+  const environment = { ...prepareProgram(context, mentioned), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
   const inherited = descriptors ?? context.descriptors;
   const outcome = await becomeOrRedact(

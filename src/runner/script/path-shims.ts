@@ -10,9 +10,10 @@ import { activeLookupRecorder } from "../../../platform/files/lookup-recorder.ts
 import { host } from "../../../platform/processes/process.ts";
 import { findOnPath } from "../../../platform/processes/program-search.ts";
 
-/** Shims that are created if a command mentions them and PATH has none. */
-const MENTIONED = ["rt", "bun", "bunx"] as const;
-type Mentioned = (typeof MENTIONED)[number];
+/** Shims that are created if PATH has none and a command mentions them. In a project with bun.lock, turbo and nx start `bun`. */
+const MENTIONS = { rt: "rt", bun: "bun|turbo|nx", bunx: "bunx" } as const;
+const WORDS = ["rt", "bun", "turbo", "nx"];
+type Mentioned = keyof typeof MENTIONS;
 
 export interface PathShims {
   /** The shim directory with `node`, if one is needed. */
@@ -39,9 +40,9 @@ export function openPathShims(forceRuntime: boolean, path: string): PathShims {
 /** Directories to put in front of PATH for a command. */
 export function directoriesFor(shims: PathShims, command: string): string[] {
   const directories = shims.node === undefined ? [] : [shims.node];
-  if (!command.includes("rt") && !command.includes("bun")) return directories; // faster than a regular expression
-  for (const name of MENTIONED) {
-    const directory = new RegExp(`\\b${name}\\b`).test(command) ? shims.of(name) : undefined;
+  if (!WORDS.some((word) => command.includes(word))) return directories; // faster than a regular expression
+  for (const [name, words] of Object.entries(MENTIONS) as [Mentioned, string][]) {
+    const directory = new RegExp(`\\b(?:${words})\\b`).test(command) ? shims.of(name) : undefined;
     if (directory !== undefined) directories.push(directory);
   }
   return directories;

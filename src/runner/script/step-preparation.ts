@@ -100,11 +100,11 @@ export function prepareStep(
   return { event, command, shell, environment: { ...variables, ...environment } };
 }
 
-/** The environment of a binary or command in the working directory. @param interpreter its #! line, or "" */
-export function prepareProgram(context: RunContext, interpreter: string): Record<string, string> {
+/** The environment of a binary or command in the working directory. @param mentioned its name and its #! line */
+export function prepareProgram(context: RunContext, mentioned: string): Record<string, string> {
   const { variables, initialDirectory } = context;
   const environment = programEnvironment({
-    ...contextOf(context, interpreter),
+    ...contextOf(context, mentioned),
     package: findReadablePackage(initialDirectory),
     directory: initialDirectory,
   });
