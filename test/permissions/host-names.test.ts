@@ -2,7 +2,7 @@
 import { toArrayBuffer } from "bun:ffi";
 import { expect, test } from "bun:test";
 import { parseQuery } from "../../platform/permissions/dns-message.ts";
-import { HostList } from "../../platform/permissions/host-list.ts";
+import { HostList, type ListedName, mayOpen } from "../../platform/permissions/host-list.ts";
 import {
   classifyAddress,
   isLoopback,
@@ -72,6 +72,42 @@ test("a DNS query is one plain question, and its name has no byte that is not es
   }
 });
 
+test("a DNS query that is an answer, has two questions or is truncated is refused, one with the longest name is not", () => {
+  const query = (labels: readonly number[], flags = [1, 0], questions = 1) => {
+    const name = labels.flatMap((length) => [length, ...Buffer.alloc(length, "a")]);
+    return Uint8Array.from([0, 7, ...flags, 0, questions, 0, 0, 0, 0, 0, 0, ...name, 0, 0, 28, 0, 1]);
+  };
+  const longest = [63, 63, 63, 61];
+  expect(parseQuery(query(longest))?.name).toHaveLength(253);
+  const refused = [
+    ...[query([64]), query([63, 63, 63, 62]), query([1], [0x81, 0]), query([1], [0x11, 0])],
+    ...[query([1], [1, 0], 2), query([1], [1, 0], 0), query([3]).subarray(0, -5), query([3]).subarray(0, -1)],
+  ];
+  expect(refused.map(parseQuery)).toEqual(refused.map(() => undefined));
+});
+
+test("a host has the ports of all its entries, and a wildcard opens no private address", () => {
+  const list = new HostList([
+    { name: "api.test", port: 443 },
+    { name: "api.test", port: 8443 },
+    { name: "*.test", port: 80 },
+    { name: "192.0.2.1", port: 0 },
+  ]);
+  const [exact, wild] = [list.find("api.test")!, list.find("other.test")!];
+  expect(exact).toEqual({ ports: [443, 8443, 80], isExact: true });
+  expect(wild).toEqual({ ports: [80], isExact: false });
+  expect(list.find("192.0.2.1")).toBeUndefined();
+  const opens = (name: ListedName) =>
+    ["8.8.8.8", "10.0.0.1", "127.0.0.1"].map((each) => mayOpen(parseAddress(each)!, name));
+  expect([opens(exact), opens(wild)]).toEqual([
+    [true, true, false],
+    [true, false, false],
+  ]);
+  const isEmpty = (rules: ConstructorParameters<typeof HostList>[0]) => new HostList(rules).isEmpty;
+  const [address, host] = ["192.0.2.1", "*.test"].map((name) => [{ name, port: 0 }]);
+  expect([isEmpty(address!), isEmpty(host!)]).toEqual([true, false]);
+});
+
 test("a wildcard has host names only, whose labels have no escaped byte", () => {
   const list = new HostList([{ name: "*.cdn.test", port: 443 }]);
   const names = [
@@ -89,7 +125,9 @@ test("a full list of permitted addresses loses its oldest entry", () => {
   const [entries, header, size] = [1024, 8, 24];
   const addresses = new PermittedAddresses();
   const addressOf = (index: number) => parseAddress(`203.0.${index >> 8}.${index & 0xff}`)!;
-  for (let index = 0; index <= entries; index += 1) addresses.add(addressOf(index), 443);
+  // One that is resolved again keeps its place.
+  for (let index = 0; index <= entries; index += 1)
+    for (const port of [443, 443]) addresses.add(addressOf(index), port);
   const memory = new Uint8Array(toArrayBuffer(Number(addresses.pointer), 0, header + entries * size));
   const entryAt = (index: number) => [...memory.subarray(header + index * size).subarray(0, size)];
   const portInNetworkOrder = [443 >> 8, 443 & 0xff, 0, 0];
