@@ -2,7 +2,12 @@
 import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { createProject } from "../../support/project.ts";
-import { findForeignMention, MentionDetector } from "../../../src/cache/entry/mention-detector.ts";
+import {
+  findForeignMention,
+  MentionDetector,
+  toStoredEntry,
+} from "../../../src/cache/entry/mention-detector.ts";
+import type { RecordedOutput } from "../../../src/cache/entry/entry.ts";
 import { describeMention } from "../../../src/cache/entry/explanation.ts";
 import { userFoldersOf } from "../../../src/cache/relocation/user-folders.ts";
 import { hashBytes } from "../../../src/cache/store/file-hash-cache.ts";
@@ -14,7 +19,7 @@ function mentionsIn(text: string, root: string, variables: Readonly<Record<strin
   return detector.mentions.map(([name]) => name);
 }
 
-test.each([
+test.each<readonly [root: string, text: string, expected: boolean]>([
   ["/home/me/shop", "const x = '/home/me/shop/a'", true],
   ["/home/me/shop", "-I/home/me/shop/include", true],
   ["/home/me/shop", "file:///home/me/shop", true],
@@ -28,8 +33,51 @@ test.each([
   ["/app", 'import "./src/app/page"', false],
   ["/app", "/apple /application", false],
   ["/app", "an app for the web", false],
+  ["/app", "/app0 /app9 /appA /appZ /appa /appz 0/app", false],
+  ...["/", ":", "@", "[", "`", "{"].map((end) => ["/app", `/app${end}`, true] as const),
+  ["/", "no path at all", true],
 ])("the outputs of a project in %s, with the text %s, contain its path: %p", (root, text, expected) => {
   expect(mentionsIn(text, root)).toEqual(expected ? ["the project"] : []);
+});
+
+test("the path of the project is found in a file of several chunks, also across their border", async () => {
+  const chunk = 4 << 20;
+  const path = "/home/me/shop";
+  await using folder = await createProject();
+  for (const at of [0, chunk - 5, chunk + 1, 2 * chunk - path.length, 2 * chunk - 1]) {
+    const bytes = Buffer.alloc(2 * chunk + path.length, "x");
+    bytes.write(path, at);
+    await folder.write({ "bundle.js": bytes });
+    const detector = new MentionDetector({ root: path, folders: {}, variables: {} });
+    detector.scanFile(folder.join("bundle.js"), "dist/bundle.js");
+    expect([at, detector.mentions]).toEqual([at, [["the project", "dist/bundle.js", hashBytes(path)]]]);
+    expect(detector.isRepositoryShown).toBe(false);
+  }
+  await folder.write({ "list.txt": `${"x".repeat(chunk - 2)} .git` });
+  const detector = new MentionDetector({ root: path, folders: {}, variables: {} });
+  detector.scanFile(folder.join("list.txt"), "list.txt");
+  expect([detector.mentions, detector.isRepositoryShown]).toEqual([[], true]);
+});
+
+test("a stored entry has the mentions of its log, and of the names and contents of its outputs", async () => {
+  await using folder = await createProject({ blob: "in /home/me/.cache" });
+  const own = { root: "/srv/a/shop", folders: {}, variables: { HOME: "/home/me" } };
+  const mentionsOf = (outputs: readonly RecordedOutput[], text = "") => {
+    const log = new OutputLog();
+    log.add(0, false, Buffer.from(text));
+    const entry = { label: "t", created: 1, duration: 1, conditions: [], outputs, own: [], log: "" };
+    const { mentioned } = toStoredEntry(entry, own, log, { blobPath: () => folder.join("blob") } as never);
+    return mentioned.map(([name, file]) => `${name} in ${file}`);
+  };
+  expect(mentionsOf([])).toEqual([]);
+  expect(mentionsOf([], "in /home/me/.cache")).toEqual(["HOME in "]);
+  const path = "/srv/a/shop/dist/x";
+  expect(mentionsOf([{ kind: "link", path, target: "/home/me/x" }])).toEqual(["HOME in dist/x"]);
+  expect(mentionsOf([{ kind: "file", path, hash: "", mode: 0o644 }])).toEqual(["HOME in dist/x"]);
+  const named = "/srv/a/shop/dist/srv-a-shop";
+  expect(mentionsOf([{ kind: "link", path: named, target: "y" }])).toEqual([
+    "the project in dist/srv-a-shop",
+  ]);
 });
 
 test("the value of HOME is found where it is not the path of the project, and short values are not looked for", () => {

@@ -126,8 +126,25 @@ test("listings on the walk to a project apply to the folders above another check
   expect(pathsFor(entry, "/a/c/d/shop", {})).toEqual(["names /a/c/d", "names /a/c", "names /a", "names /"]);
 });
 
+test("a file that was searched in the folders above a project is searched in those above another checkout", () => {
+  const searched = (path: string): RecordedDependency => ["absent", path];
+  const entry = stored("/a/b/shop", {}, ["/a/b/.toolrc", "/a/.toolrc", "/.toolrc"].map(searched));
+  const nowhere = ["/a/c/d/.toolrc", "/a/c/.toolrc", "/a/.toolrc", "/.toolrc"].map(
+    (path) => `absent ${path}`,
+  );
+  expect(pathsFor(entry, "/a/c/d/shop", {})).toEqual(expect.arrayContaining(nowhere));
+  // The search ended where the file was found.
+  const found = stored("/a/b/shop", {}, [searched("/a/b/.toolrc"), ["file", "/a/.toolrc", HASH, 0o644]]);
+  const paths = pathsFor(found, "/a/c/shop", {})!;
+  expect(paths).toEqual(expect.arrayContaining(["absent /a/c/.toolrc", "file /a/.toolrc"]));
+  expect(paths).not.toContain("absent /.toolrc");
+});
+
 test("another order of PATH is the same if each program is found in the same folder", async () => {
-  await using project = await createProject({ "a/tool": "", "b/tool": "", "b/other": "", "c/none": "" });
+  await using project = await createProject({
+    ...{ "a/tool": "", "b/tool": "", "b/other": "", "c/none": "" },
+    ...{ "d/tool/no-program": "", "e/tool": "not executable" },
+  });
   for (const each of ["a/tool", "b/tool", "b/other"]) await chmod(project.join(each), 0o755);
   const located = (...names: string[]) => {
     const [root, folders] = ["/srv/shop", userFoldersOf({})];
@@ -139,6 +156,7 @@ test("another order of PATH is the same if each program is found in the same fol
     ["file", project.join("a/tool"), HASH, 0o755],
     ["absent", project.join("a/other")],
     ["absent", project.join("b/nowhere")],
+    ["file", project.join("c/none"), HASH, 0o644],
   ];
   const programs = recordPrograms(conditions, located("a", "b"), view);
   const otherFor = (...names: string[]) => findOtherProgram(programs, located(...names), view);
@@ -151,6 +169,7 @@ test("another order of PATH is the same if each program is found in the same fol
     ["a", "b"],
     ["c", "a", "b"],
     ["a", "c", "b"],
+    ["d", "e", "a", "b"],
   ])
     expect(otherFor(...same)).toBeUndefined();
   expect(otherFor("b", "a")).toContain("the program tool is ");

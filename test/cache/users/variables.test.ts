@@ -1,8 +1,9 @@
 // The decision about each variable of a cached script.
 import { expect, test } from "bun:test";
-import { cachedEnvironment, countedVariables } from "../../../src/cache/key/environment.ts";
-import { configurationFiles, readsVariable } from "../../../src/cache/key/variable-readers.ts";
+import { cachedEnvironment, countedVariables, isColored } from "../../../src/cache/key/environment.ts";
+import { configurationFiles, findReaders, readsVariable } from "../../../src/cache/key/variable-readers.ts";
 import { VARIABLES, variableRow } from "../../../src/cache/key/variables.ts";
+import { createProject } from "../../support/project.ts";
 
 const ROOT = "/srv/shop";
 const given = {
@@ -80,4 +81,23 @@ test("only configuration files of the project that were read are searched for va
     "/etc/x.config.js",
   ];
   expect(configurationFiles(paths.map(read), (path) => path.startsWith(ROOT))).toEqual([paths[0]!]);
+});
+
+test("a variable is read by the first file that names it, and a file that cannot be read is skipped", async () => {
+  await using project = await createProject({ "a.config.ts": "$API", "b.config.ts": "env.API env.CI" });
+  const files = ["none.config.ts", "a.config.ts", "b.config.ts"].map((name) => project.join(name));
+  expect(Object.fromEntries(findReaders(["API", "CI", "OTHER"], files))).toEqual({
+    API: project.join("a.config.ts"),
+    CI: project.join("b.config.ts"),
+  });
+});
+
+test.each([
+  [{ FORCE_COLOR: "1" }, true],
+  [{ FORCE_COLOR: "0" }, false],
+  [{ FORCE_COLOR: "" }, false],
+  [{ FORCE_COLOR: "1", NO_COLOR: "1" }, false],
+  [{}, false],
+])("the variables %p make a script print colours to a pipe: %p", (variables, expected) => {
+  expect(isColored(variables)).toBe(expected);
 });
