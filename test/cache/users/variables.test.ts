@@ -1,6 +1,11 @@
 // The decision about each variable of a cached script.
 import { expect, test } from "bun:test";
-import { cachedEnvironment, countedVariables, isColored } from "../../../src/cache/key/environment.ts";
+import {
+  cachedEnvironment,
+  countedVariables,
+  isColored,
+  passedValues,
+} from "../../../src/cache/key/environment.ts";
 import { configurationFiles, findReaders, readsVariable } from "../../../src/cache/key/variable-readers.ts";
 import { VARIABLES, variableRow } from "../../../src/cache/key/variables.ts";
 import { createProject } from "../../support/project.ts";
@@ -43,6 +48,19 @@ test("PATH counts only without tracing, and HOME only if it is too short to be f
   expect(names(true)).not.toContain("PATH");
   expect(names(false)).not.toContain("HOME");
   expect(countedVariables({ HOME: "/me", NO_COLOR: "1" }, [], true)).toEqual([["HOME", "/me"]]);
+});
+
+test("values are looked for in outputs if a script has them without declaring them, that of HOME first", () => {
+  const inner = { ...given, RT_SCRIPTS: "build in /srv/shop" };
+  const sought = (declared: readonly string[], more: Readonly<Record<string, string>> = inner) =>
+    Object.entries(passedValues(more, declared));
+  const [home, path] = [
+    ["HOME", "/home/me"],
+    ["PATH", "/bin"],
+  ];
+  expect(sought([])).toEqual([home, path] as [string, string][]);
+  expect(sought(["HOME"])).toEqual([path] as [string, string][]);
+  expect(sought([], { PATH: "/bin" })).toEqual([path] as [string, string][]);
 });
 
 test("variables of rt count with env = ['*'] no more than without", () => {
