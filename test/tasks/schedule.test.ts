@@ -338,6 +338,22 @@ describe("Schedule", () => {
     expect(run.log.slice(-2)).toEqual(["start 0", "start 2"]);
   });
 
+  test("looks a restarted task up again before its ended service starts", async () => {
+    const run = createRun([[], [0]], 3, "skip", undefined, { services: [0], cached: [1] });
+    await run.end(1, "needs services");
+    run.ready(0);
+    for (const index of [1, 0]) await run.end(index);
+    expect(run.log).toEqual(["look up 1", "start 0", "start 1", "release 0"]);
+    expect(await run.schedule.finished).toBeNull();
+    run.schedule.again(run.schedule.reach([run.tasks[1]!]));
+    expect(run.log.slice(4)).toEqual(["look up 1"]);
+    // The schedule is a new one until it has ended again.
+    const finished = run.schedule.finished;
+    await run.end(1);
+    expect(await finished).toBeNull();
+    expect(run.running()).toEqual([]);
+  });
+
   test("ends at once without tasks", async () => {
     expect(await createRun([], 1).schedule.finished).toBeNull();
   });
