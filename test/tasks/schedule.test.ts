@@ -347,7 +347,7 @@ describe("Schedule", () => {
     expect(await run.schedule.finished).toBeNull();
     run.schedule.again(run.schedule.reach([run.tasks[1]!]));
     expect(run.log.slice(4)).toEqual(["look up 1"]);
-    // The schedule is a new one until it has ended again.
+    expect(run.schedule.isIdle).toBe(false);
     const finished = run.schedule.finished;
     await run.end(1);
     expect(await finished).toBeNull();
