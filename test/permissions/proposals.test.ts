@@ -73,7 +73,7 @@ test("a task without a table gets the folders that it writes, unless it writes t
     write: ["dist/**"],
     read: ["/opt/x/**"],
   });
-  // A folder that is made only for the ones within it is none of them.
+  // A folder that is made only for those within it does not count.
   const made = write(".cache", { isFolder: true, isMade: true });
   expect(propose([made, write(".cache/tool/a")])).toEqual({ write: [".cache/tool/**"] });
   expect(propose([write(`.cache/${"0a".repeat(10)}/a`)])).toEqual({ write: [".cache/**"] });
