@@ -234,7 +234,9 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     const { stdout, stderr } = await runRt({ args: ["run", "b"], cwd: place.join("project"), env });
     expect(stdout + stderr).toContain("cannot access");
     expect(stdout).not.toContain("/a\n");
-    expect(readdirSync(place.path).toSorted()).toEqual(["outside", "project"]);
+    // A script that mentions nx gets a link for `bun`.
+    const left = readdirSync(place.path).filter((name) => !name.startsWith("rt-links-"));
+    expect(left.toSorted()).toEqual(["outside", "project"]);
   });
 
   test("the mode of an open file can be changed below the project only", async () => {

@@ -16,10 +16,10 @@ export function replaceFile(path: string, content: Uint8Array): boolean {
     unlink: { args: [pointer], returns: i32 },
   }).functions;
   const draft = encodeCString(`${path}.${process.pid}`);
-  const descriptor = open(ptr(draft), O_WRONLY | O_CREAT | O_EXCL | constants.O_CLOEXEC, MODE);
-  if (descriptor < 0) return false;
-  const count = Number(libc().write(descriptor, ptr(content), content.length));
-  libc().close(descriptor);
+  const file = open(ptr(draft), O_WRONLY | O_CREAT | O_EXCL | constants.O_CLOEXEC, MODE);
+  if (file < 0) return false;
+  const count = Number(libc().write(file, ptr(content), content.length));
+  libc().close(file);
   const isReplaced = count === content.length && rename(ptr(draft), ptr(encodeCString(path))) === 0;
   if (!isReplaced) unlink(ptr(draft));
   return isReplaced;

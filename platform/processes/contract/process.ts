@@ -91,6 +91,9 @@ export interface ProcessOperations {
   /** System and processor for the user agent of scripts: "linux x64". */
   readonly system: string;
 
+  /** Whether a program before the engine replays memos of starts. */
+  readonly replaysStarts: boolean;
+
   readonly defaultShell: ShellChoice;
 
   /** Returns the program of `--shell system` on this PATH; undefined if none is installed. */

@@ -186,6 +186,7 @@ export const operations: ProcessOperations = {
   dropInput,
   hideMemory: makeNondumpable,
   exactArguments,
+  replaysStarts: process.platform === "linux",
   defaultShell: "system",
   findShell,
   shellHint: "install bash or sh, or use --shell rt",

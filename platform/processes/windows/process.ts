@@ -190,6 +190,7 @@ export const operations: ProcessOperations = {
   isInputEmpty,
   dropInput,
   exactArguments,
+  replaysStarts: false,
   defaultShell: "rt",
   findShell,
   shellHint: "install Git for Windows, whose bash is used, or leave out --shell system",

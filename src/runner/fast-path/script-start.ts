@@ -7,12 +7,9 @@
 import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
-import type { ExecutionPlan } from "../plan.ts";
-import { commandLine, commandOf, launchScript, prepareScript } from "../script/launch.ts";
+import { commandLine, commandOf, launchScript, prepareScript, type ScriptPlan } from "../script/launch.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
-
-type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
 /**
  * Undefined if the words are something else, or need the full command line. @throws errors that the command line
@@ -29,7 +26,7 @@ export async function startScript(words: readonly string[]): Promise<ExitStatus 
 /** Arguments may contain credentials, so such a start leaves nothing on the disk. */
 function mayMemoize(words: readonly string[]): boolean {
   const isAlone = words.length === (words[0] === "run" ? 2 : 1);
-  return process.platform === "linux" && isAlone;
+  return host.replaysStarts && isAlone;
 }
 
 async function startMemoized(words: readonly string[]): Promise<ExitStatus | undefined> {

@@ -12,7 +12,7 @@ export async function hintAtShadowedScript(command: string, cwd: string): Promis
   if (LIFECYCLE.has(command)) return;
   if (host.originalVariable("npm_lifecycle_event") === command) return;
   const begin = Date.now();
-  const lookups = process.platform === "linux" && command === "test" ? startLookupRecorder() : undefined;
+  const lookups = host.replaysStarts && command === "test" ? startLookupRecorder() : undefined;
   const located = findPackageJson(cwd);
   const script = located && scriptOf(located.manifest, command);
   if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) {

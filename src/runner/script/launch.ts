@@ -91,7 +91,7 @@ function explainExec(code: string): string {
   return code;
 }
 
-type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
+export type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
 /** The command lines of a script, with its steps if they were prepared in advance. */
 export interface Preparation {
