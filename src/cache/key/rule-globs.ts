@@ -10,6 +10,8 @@ export const TOOL_CACHES: readonly string[] = [
   ...[".cache", ".vite", ".vite-temp"],
   // Vitest 5, and earlier versions.
   ...[".vitest-cache", ".experimental-vitest-cache"],
+  // pnpm's records of an installation, with its time. Vite reads the first one to detect changed packages.
+  ...[".modules.yaml", ".pnpm-workspace-state-v1.json"],
 ];
 
 const USER = process.getuid?.() ?? 0;

@@ -7,7 +7,10 @@ import { runRt } from "../../support/rt.ts";
 import { CAN_TRACE, cachedCases, cachedProject, mapCases } from "../cached-project.ts";
 
 const USER = process.getuid?.() ?? 0;
-const IN_MODULES = [".cache", ".vite", ".vite-temp", ".vitest-cache", ".experimental-vitest-cache"];
+const IN_MODULES = [
+  ...[".cache", ".vite", ".vite-temp", ".vitest-cache", ".experimental-vitest-cache"],
+  ...[".modules.yaml", ".pnpm-workspace-state-v1.json"],
+];
 const TEMPORARY = [
   ...["node-compile-cache", "jiti", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
   ...["rt-links-1", "rt-files-1"],
