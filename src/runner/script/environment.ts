@@ -66,6 +66,15 @@ export function programEnvironment(context: ProgramContext): Record<string, stri
   return environment;
 }
 
+/**
+ * Returns the environment without the variables of an outer script's package.json. Otherwise a package without `engines` would get
+ * those of another package, and its cached results would depend on the outer script.
+ */
+export function withoutPackageVariables(inherited: Record<string, string>): Record<string, string> {
+  if (inherited.npm_package_json === undefined) return inherited;
+  return Object.fromEntries(Object.entries(inherited).filter(([name]) => !name.startsWith("npm_package_")));
+}
+
 /** A `bin` that is a string gets the package's name without the scope. */
 function fieldOf(manifest: PackageJson, field: string): unknown {
   const value = manifest[field];

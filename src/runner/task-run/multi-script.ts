@@ -20,6 +20,7 @@ import { scriptOf } from "../../workspace/package-json.ts";
 import type { TaskPermissions } from "../../permissions/task-permissions.ts";
 import type { ExecutionPlan } from "../plan.ts";
 import type { StepFactory } from "./cache/cached-task.ts";
+import { withoutPackageVariables } from "../script/environment.ts";
 import { launchScript, type Supply } from "../script/launch.ts";
 import { taskOf } from "../single-task.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
@@ -141,7 +142,7 @@ function requestFor(
   { opened, permissions }: { opened?: RunCache | undefined; permissions?: TaskPermissions | undefined } = {},
 ): TaskRequest {
   const { script, cache, remote } = settings;
-  const originalEnvironment = host.originalEnvironment();
+  const originalEnvironment = withoutPackageVariables(host.originalEnvironment());
   const context = openRun(script);
   const secrets = provision && new RunSecrets(provision);
   const commandOf = (commandRequest: CommandRequest) =>

@@ -138,3 +138,25 @@ test.skipIf(!CAN_TRACE)(
     }
   },
 );
+
+test.skipIf(!CAN_TRACE)(
+  "a script has the same result as a part of another package's script, whose package.json does not count",
+  async () => {
+    await using project = await cachedProject(
+      {},
+      {
+        "package.json": {
+          ...{ name: "root", version: "1.0.0", engines: { node: ">=1" }, workspaces: ["a"] },
+          scripts: { outer: "rt run --filter a t" },
+        },
+        "a/package.json": {
+          name: "a",
+          scripts: { t: "printenv npm_package_version npm_package_engines_node || echo none" },
+        },
+      },
+      '"a#t" = true',
+    );
+    expect((await project.rt(["run", "outer"])).stdout).toContain("none\n");
+    expect((await project.rt(["run", "--filter", "a", "t"])).stdout).toContain("Cached (saved ");
+  },
+);
