@@ -31,8 +31,12 @@ type RuleChange = readonly ["ignore" | "outputs", behind?: string] | "untraced";
 const CAUSES: Readonly<
   Record<UncacheableReason, readonly [cause: string, help: string, change?: RuleChange]>
 > = {
-  network: ["it used the network$", "responses cannot be tracked"],
-  socket: ["it connected to another process over a socket$", "such a script cannot be cached"],
+  network: [
+    "it used the network$",
+    "responses cannot be tracked; if files alone decide its result,",
+    "untraced",
+  ],
+  socket: ["it connected to another process over a socket$", "if files alone decide its result,", "untraced"],
   memory: ["cannot read the memory of one of its processes ($)", "such a script cannot be cached"],
   "foreign-call": ["it used an unsupported system call$", "such a script cannot be cached"],
   mount: ["it changed mounts or the root directory ($)", "such a script cannot be cached"],
