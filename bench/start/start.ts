@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
+import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
 import { BUN, findPeer } from "../peers.ts";
 import { compareTimes, type Figure } from "../row.ts";
 
@@ -149,8 +149,6 @@ export async function measure(): Promise<Figure[]> {
   const memoryOf = (program: string) =>
     Number(Bun.spawnSync([program, "memory.ts"], { cwd: directory }).stdout) / 1024;
   const memory = process.platform === "linux" ? [{ ours: memoryOf(rt), peer: memoryOf(bun) }] : [];
-  const ofScript = (program: string) => measureMemory([program, "run", "program"], directory);
-  const [ours, peer] = [ofScript(rt), ofScript(bun)];
   return [
     ...compareTimes("start: rt hello.ts", files, { "bun hello.ts": 1 }),
     ...compareTimes("start: the same beside a tsconfig.json", inProject, { "bun hello.ts": 1 }),
@@ -165,14 +163,6 @@ export async function measure(): Promise<Figure[]> {
     ...compareTimes("start: rt test, one test", tested, { "bun test": 1.5 }),
     ...compareTimes("start: rt --version", versions, { "bun --version": 0.8 }),
     ...compareTimes("start: a program that uses nothing of rt", made, { "made with bun": 1.05 }),
-    {
-      figure: "start: peak memory of the start of a script : bun",
-      ours: `${ours.toFixed(1)} MB`,
-      peer: `${peer.toFixed(1)} MB`,
-      ratio: ours / peer,
-      goal: "<= 12 MB",
-      met: ours <= 12,
-    },
     ...memory.map(({ ours, peer }) => ({
       figure: "start: peak memory of a file : bun",
       ours: `${ours.toFixed(1)} MB`,
