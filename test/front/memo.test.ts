@@ -47,6 +47,7 @@ const FILES = {
       tool: "own-tool a b",
       printenv: "printenv SHLVL PWD _",
       shim: "rt --version",
+      long: `echo ${"x".repeat(40_000)}`,
       posthello2: "echo post",
       hello2: "echo 2",
       nul: "echo é\\u2028x",
@@ -401,6 +402,7 @@ describe.skipIf(process.platform !== "linux")("a memo does not count", () => {
 describe.skipIf(process.platform !== "linux")("no memo is written", () => {
   test.each([
     ["of arguments, which may be credentials", { args: ["run", "hello", "--token=x"] }],
+    ["that is longer than the front reads", { args: ["run", "long"] }],
     ["of a script with a hook", { args: ["run", "hello2"] }],
     ["of a script that is missing", { args: ["run", "absent"] }],
     [

@@ -22,6 +22,9 @@ export const MEMO_PLACES = [
   { variable: "HOME", below: "/.cache/rt/starts-1" },
 ] as const;
 
+/** Bytes. The front reads no longer memo. */
+const LARGEST_MEMO = 64 * 1024;
+
 /** Files are named by numbers below this one. */
 const SLOTS = 4096;
 
@@ -69,7 +72,8 @@ export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart)
       new Uint8Array(fingerprint.buffer),
     ]);
     const replay = encodeTexts(["", ...(script ? replayOf(script) : [])]);
-    writeMemo(slotOf(key), concatenate([key, ...parts, replay]));
+    const memo = concatenate([key, ...parts, replay]);
+    if (memo.length < LARGEST_MEMO) writeMemo(slotOf(key), memo);
   } catch {
     // TypeScript then decides the next start, too.
   }
