@@ -3,8 +3,9 @@
 // Invariants:
 // - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
 //   have made it.
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { errorCode } from "../../platform/caught-error.ts";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
 import { listTerminals } from "../../platform/permissions/permissions.ts";
 import { host } from "../../platform/processes/process.ts";
@@ -79,19 +80,21 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
 
 /** Without a token, npm needs its settings. */
 function hasToken(path: string): boolean {
-  if (!existsSync(path)) return false;
   try {
     return /_(?:auth|password)/i.test(readFileSync(path, "utf8"));
-  } catch {
-    return true;
+  } catch (error) {
+    return errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTDIR";
   }
 }
 
 /** Profiles with the sessions of a user, which Playwright's server for assistants keeps beside its browsers. */
 function listBrowserProfiles(home: string): string[] {
   const folder = join(home, ".cache/ms-playwright");
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((name) => (name.startsWith("mcp-") ? [join(folder, name)] : []));
+  try {
+    return readdirSync(folder).flatMap((name) => (name.startsWith("mcp-") ? [join(folder, name)] : []));
+  } catch {
+    return []; // it is missing, or cannot be listed
+  }
 }
 
 /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */

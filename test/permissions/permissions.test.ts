@@ -140,6 +140,14 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(without.stdout).toBe("outside\n");
   });
 
+  test("a task starts where a file has the place of Playwright's browsers", async () => {
+    await using place = await besideFolder(manifest({ t: "echo started" }));
+    await place.write({ "home/.cache/ms-playwright": "" });
+    const [cwd, env] = [place.join("project"), { HOME: place.join("home") }];
+    const { stdout, status } = await runRt({ args: ["run", "--permissions", "t"], cwd, env });
+    expect([stdout, status]).toEqual(["started\n", 0]);
+  });
+
   test("only the folders of write can be written, and rt makes them", async () => {
     await using place = await besideFolder({
       ...manifest({
