@@ -49,6 +49,8 @@ export type ExecutionPlan =
       readonly notFound?: string;
     };
 
+export type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
+
 export interface Facts {
   /** Why the file cannot run in this process (file/engine-reason.ts). */
   readonly engineReason?: string;

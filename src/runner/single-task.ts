@@ -2,9 +2,9 @@
 import { host } from "../../platform/processes/process.ts";
 import type { ScriptTask } from "../tasks/task.ts";
 import { stepsOf } from "../workspace/package-json.ts";
-import type { ExecutionPlan } from "./plan.ts";
+import type { ScriptPlan } from "./plan.ts";
 
-export function taskOf({ target, args }: Extract<ExecutionPlan, { mode: "script" }>): ScriptTask {
+export function taskOf({ target, args }: ScriptPlan): ScriptTask {
   const { name, package: located } = target;
   return {
     index: 0,

@@ -125,11 +125,11 @@ async function findPermissions(root: Config | undefined, given: GivenOptions) {
   return (await import("./permissions.ts")).readPermissionSettings(root, given);
 }
 
-/** @throws UserError */
 async function installsTemplate({ name, words }: Tool, cwd: string): Promise<boolean> {
   return name === "create" && (await import("./create-template.ts")).copiesTemplate(words, cwd);
 }
 
+/** @throws UserError */
 async function findInstallScripts(config: Config | undefined, given: GivenOptions, cwd: string) {
   const { findRootConfig } = await import("../root-config.ts");
   const { readInstallScripts } = await import("./install-scripts.ts");

@@ -8,7 +8,7 @@
 import { files } from "../../../platform/files/files.ts";
 import { mentionsInConfig, ROOT_SETTINGS } from "../../config/config-file-name.ts";
 import { findPackageJson, parentDirectory, scriptOf } from "../../workspace/package-json.ts";
-import type { ExecutionPlan } from "../plan.ts";
+import type { ScriptPlan } from "../plan.ts";
 import { isExplicitPath } from "../resolve/target.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
 
@@ -16,10 +16,7 @@ import { extensionOf, SOURCE_EXTENSIONS } from "../../source-extensions.ts";
  * @param words after `rt` or `run`
  * @param explicitRun whether `run` was given @throws PackageJsonError
  */
-export function planScriptShortcut(
-  words: readonly string[],
-  explicitRun: boolean,
-): Extract<ExecutionPlan, { mode: "script" }> | undefined {
+export function planScriptShortcut(words: readonly string[], explicitRun: boolean): ScriptPlan | undefined {
   const name = words[0];
   if (name === undefined || name[0] === "-" || isExplicitPath(name)) return undefined;
   if (!explicitRun && SOURCE_EXTENSIONS.includes(extensionOf(name))) return undefined;

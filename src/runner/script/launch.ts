@@ -13,7 +13,7 @@ import type { SecretValue } from "../../redaction/secret-value.ts";
 import { stepsOf } from "../../workspace/package-json.ts";
 import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
 import type { PreparedTerminal } from "../../../platform/terminal/contract/terminal.ts";
-import type { ExecutionPlan } from "../plan.ts";
+import type { ExecutionPlan, ScriptPlan } from "../plan.ts";
 import { appendArguments } from "../../shell-quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../config/settings/script.ts";
@@ -90,8 +90,6 @@ function explainExec(code: string): string {
   if (code === "E2BIG") return "its arguments and variables are too long for this system";
   return code;
 }
-
-export type ScriptPlan = Extract<ExecutionPlan, { mode: "script" }>;
 
 /** The command lines of a script, with its steps if they were prepared in advance. */
 export interface Preparation {
@@ -177,7 +175,7 @@ interface CommandLineOutput {
 
 /** Hooks and script, in order. */
 function linesOf(
-  { name, package: { manifest } }: Extract<ExecutionPlan, { mode: "script" }>["target"],
+  { name, package: { manifest } }: ScriptPlan["target"],
   args: readonly string[],
 ): CommandLineOutput[] {
   const lines: CommandLineOutput[] = [];
@@ -290,7 +288,7 @@ function echo(
   );
 }
 
-/** The line that shows a command. @param isTerminal whether standard error is a terminal */
+/** Returns the line that shows a command. @param isTerminal for standard error */
 export function commandLine(command: string, isTerminal: () => boolean): string {
   const shown = fitToPrint(command);
   const useColor = wantsColor(host.originalVariable, isTerminal);

@@ -18,7 +18,7 @@ import { choosePlacement } from "../../tasks/execution/placement.ts";
 import { planTasks } from "../../tasks/planning/plan.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
 import type { TaskPermissions } from "../../permissions/task-permissions.ts";
-import type { ExecutionPlan } from "../plan.ts";
+import type { ScriptPlan } from "../plan.ts";
 import type { StepFactory } from "./cache/cached-task.ts";
 import { withoutPackageVariables } from "../script/environment.ts";
 import { launchScript, type Supply } from "../script/launch.ts";
@@ -83,7 +83,7 @@ export async function runCached(
 
 /** Runs a single script remotely; returns "here" if its placement is local. */
 export async function runRemotely(
-  plan: Extract<ExecutionPlan, { mode: "script" }>,
+  plan: ScriptPlan,
   settings: RunSettings,
   config: Config | undefined,
   cwd: string,

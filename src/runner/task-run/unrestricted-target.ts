@@ -4,13 +4,10 @@ import type { RunSettings } from "../../config/settings/settings.ts";
 import { oneLine } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { textField } from "../../workspace/package-json.ts";
-import type { ExecutionPlan } from "../plan.ts";
+import type { ScriptPlan } from "../plan.ts";
 
 /** @throws UserError */
-export function refuseUnrestricted(
-  plan: Extract<ExecutionPlan, { mode: "script" }>,
-  { permissions, tasks, watch }: RunSettings,
-): void {
+export function refuseUnrestricted(plan: ScriptPlan, { permissions, tasks, watch }: RunSettings): void {
   // In watch mode another rt process runs the script, with its permissions.
   if (watch) return;
   const { name, package: located } = plan.target;

@@ -11,7 +11,7 @@ import type { CachedRun } from "../../../cache/cached-script.ts";
 import type { CacheReason } from "../../../tasks/task-cache.ts";
 import type { SpawnCommand, CommandRequest, ScriptTask } from "../../../tasks/task.ts";
 import { textField } from "../../../workspace/package-json.ts";
-import type { ExecutionPlan } from "../../plan.ts";
+import type { ScriptPlan } from "../../plan.ts";
 import { taskOf } from "../../single-task.ts";
 
 export { RunCache } from "../../../cache/run-cache.ts";
@@ -99,10 +99,7 @@ export async function whyNotCached(task: ScriptTask, settings: CacheSettings): P
 }
 
 /** Undefined for a script without a cache rule. */
-export function planCached(
-  plan: Extract<ExecutionPlan, { mode: "script" }>,
-  settings: CacheSettings,
-): ScriptTask | undefined {
+export function planCached(plan: ScriptPlan, settings: CacheSettings): ScriptTask | undefined {
   const task = taskOf(plan);
   return ruleFor(settings, packageOf(task), task.scriptName) && task;
 }
