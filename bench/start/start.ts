@@ -2,9 +2,8 @@
 //
 // deno and bun evaluate the script `echo hello` themselves; rt starts bash for it. `/bin/echo hello` shows the overhead of a
 // script that starts a program. rt memoizes the start of a script. The first start after a change is a separate row.
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
 import { BUN, findPeer } from "../peers.ts";
@@ -69,7 +68,6 @@ export async function measure(): Promise<Figure[]> {
   const tool = join(directory, "node_modules", ".bin", "own-tool");
   await Bun.write(tool, '#!/bin/sh\necho "$@"\n');
   await chmod(tool, 0o755);
-  const memos = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "rt", "starts-1");
   const importer = await buildFloor(directory, "importer", IMPORTER);
   const becomer = await buildFloor(directory, "becomer", BECOMER);
 
@@ -97,9 +95,11 @@ export async function measure(): Promise<Figure[]> {
       deno ? command("deno task", deno, "task", name) : undefined,
     ]);
   const scripts = timeScript("hello");
-  const forget = () => rmSync(memos, { recursive: true, force: true });
+  const XDG_CACHE_HOME = join(directory, "cache");
+  mkdirSync(XDG_CACHE_HOME);
+  const prepare = () => rmSync(join(XDG_CACHE_HOME, "rt"), { recursive: true, force: true });
   const changed = time([
-    { ...command("rt run", rt, "run", "hello"), prepare: forget },
+    { ...command("rt run", rt, "run", "hello"), env: { XDG_CACHE_HOME }, prepare },
     command("bun run", bun, "run", "hello"),
   ]);
   // deno runs only tools that are JavaScript.
