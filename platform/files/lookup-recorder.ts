@@ -29,6 +29,10 @@ export function startLookupRecorder(): LookupRecorder {
   return (current = new LookupRecorder());
 }
 
+export function stopLookupRecorder(): void {
+  current = undefined;
+}
+
 /** Returns undefined if no recording was started. */
 export function activeLookupRecorder(): LookupRecorder | undefined {
   return current;

@@ -369,6 +369,8 @@ describe.skipIf(process.platform !== "linux")("a memo does not count", () => {
     try {
       const { stdout, stderr } = await run({ args: ["run", "hello"] });
       expect({ stdout, stderr }).toEqual({ stdout: "hello\n", stderr: "$ echo hello\n" });
+      // No draft is left where the memo cannot be replaced.
+      expect(memos()).toHaveLength(1);
     } finally {
       chmodSync(project.join("home"), 0o755);
       if (memos().length > 0) chmodSync(place(), 0o700);
@@ -420,6 +422,7 @@ describe.skipIf(process.platform !== "linux")("no memo is written", () => {
     await run(start);
     expect(memos()).toEqual([]);
     expect(existsSync(join(import.meta.dir, "absent"))).toBe(false);
+    expect(existsSync(place())).toBe(false);
   });
 
   test("a script with permissions cannot write a memo", async () => {
@@ -435,6 +438,20 @@ describe.skipIf(process.platform !== "linux")("no memo is written", () => {
     expect(readFileSync(join(place(), name!))).toEqual(before);
   });
 
+  test("the group that can write to the cache prevents a memo, which the front would not read", async () => {
+    mkdirSync(project.join("home/.cache"));
+    chmodSync(project.join("home/.cache"), 0o775);
+    await age();
+    await run({ args: ["run", "hello"] });
+    expect(memos()).toEqual([]);
+  });
+
+  test("a cache behind a symlink has memos", async () => {
+    mkdirSync(project.join("home/elsewhere"), { mode: 0o700 });
+    symlinkSync("elsewhere", project.join("home/.cache"));
+    await expectReplay({ args: ["run", "hello"] });
+  });
+
   test("other users can read neither a memo nor its folder", async () => {
     await age();
     await run({ args: ["run", "hello"] });
@@ -448,7 +465,7 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const start = { args: ["test"], cwd: "tested" };
     await project.write({
-      "tested/a.test.ts": 'import { test } from "bun:test"; test("a", () => {});',
+      "tested/a.test.ts": 'import { test } from "bun:test"; test("one is one", () => {});',
       "tested/package.json": {},
     });
     await age();

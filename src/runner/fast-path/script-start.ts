@@ -7,7 +7,8 @@
 import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
-import { commandLine, commandOf, launchScript, prepareScript, type ScriptPlan } from "../script/launch.ts";
+import type { ScriptPlan } from "../plan.ts";
+import { commandLine, commandOf, launchScript, prepareScript } from "../script/launch.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
 
@@ -18,25 +19,13 @@ import { planScriptShortcut } from "./script-shortcut.ts";
 export async function startScript(words: readonly string[]): Promise<ExitStatus | undefined> {
   if (host.originalVariable("RT_DEBUG") !== undefined) return undefined;
   if (words[0] !== "run" && (await isCommand(words[0]!))) return undefined;
-  if (mayMemoize(words)) return await startMemoized(words);
-  const plan = planScript(words);
-  return plan && (await launchScript(plan, PLAIN_SCRIPT));
-}
-
-/** Arguments may contain credentials, so such a start leaves nothing on the disk. */
-function mayMemoize(words: readonly string[]): boolean {
-  const isAlone = words.length === (words[0] === "run" ? 2 : 1);
-  return host.replaysStarts && isAlone;
-}
-
-async function startMemoized(words: readonly string[]): Promise<ExitStatus | undefined> {
   const begin = Date.now();
-  const lookups = startLookupRecorder();
+  const lookups = mayMemoize(words) ? startLookupRecorder() : undefined;
   const plan = planScript(words);
   if (!plan) return undefined;
-  const prepared = prepareScript(plan, PLAIN_SCRIPT);
-  const step = prepared?.steps?.length === 1 ? prepared.steps[0] : undefined;
-  if (step) {
+  const prepared = lookups && prepareScript(plan, PLAIN_SCRIPT);
+  const [step, ...more] = prepared?.steps ?? [];
+  if (lookups && step && more.length === 0) {
     const { writeStartMemo } = await import("./start-memo.ts");
     const shown = (isTerminal: boolean) => commandLine(step.command, () => isTerminal);
     const { directory } = plan.target.package;
@@ -44,6 +33,12 @@ async function startMemoized(words: readonly string[]): Promise<ExitStatus | und
     writeStartMemo({ words, lookups, begin, script });
   }
   return await launchScript(plan, PLAIN_SCRIPT, undefined, prepared);
+}
+
+/** Arguments may contain credentials, so such a start leaves nothing on the disk. */
+function mayMemoize(words: readonly string[]): boolean {
+  const isAlone = words.length === (words[0] === "run" ? 2 : 1);
+  return host.replaysStarts && isAlone;
 }
 
 function planScript(words: readonly string[]): ScriptPlan | undefined {

@@ -8,8 +8,8 @@
 // - The number of memos is bounded: each has one of SLOTS places, and replaces the memo that was there.
 import { replaceFile } from "../../../platform/files/file-replacement.ts";
 import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
-import { readOwner } from "../../../platform/files/path-owner.ts";
-import { makeOwnDirectory, requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
+import { readOwner, realPathOf } from "../../../platform/files/path-owner.ts";
+import { requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
 import { host } from "../../../platform/processes/process.ts";
@@ -51,7 +51,7 @@ export interface MemoizedStart {
 }
 
 export interface ReplayedScript {
-  /** The line that shows the command, on a terminal and elsewhere. */
+  /** The line that shows the command, on a terminal and in other outputs. */
   readonly lines: readonly [string, string];
   readonly directory: string;
   readonly command: ReplaceRequest;
@@ -61,6 +61,7 @@ export interface ReplayedScript {
 export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart): void {
   if (host.originalVariable("RT_FRONT") === "off") return;
   try {
+    if (openMemoDirectory(true) === undefined) return;
     const key = encodeTexts([process.execPath, process.cwd(), ...words, "", ...startEntries(), ""]);
     lookups.note(process.execPath, "content", true);
     const rows = lookups.isWhole
@@ -73,7 +74,7 @@ export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart)
     ]);
     const replay = encodeTexts(["", ...(script ? replayOf(script) : [])]);
     const memo = concatenate([key, ...parts, replay]);
-    if (memo.length < LARGEST_MEMO) writeMemo(slotOf(key), memo);
+    if (memo.length < LARGEST_MEMO) replaceFile?.(`${openMemoDirectory(false)}/${slotOf(key)}`, memo);
   } catch {
     // TypeScript then decides the next start, too.
   }
@@ -120,15 +121,20 @@ function replayOf({ lines, directory, command }: ReplayedScript): string[] {
   return [...lines.map((line) => `${line}\n`), directory, program, ...argv, "", ...changes, ""];
 }
 
-function writeMemo(slot: number, memo: Uint8Array): void {
+/**
+ * Returns the real path of the folder of memos, and creates it if it is absent. Each folder from the variable's value on must be
+ * private, or the front would not read the memo. @param isOnlyChecked creates nothing @throws an Error for another folder
+ */
+function openMemoDirectory(isOnlyChecked: boolean): string | undefined {
   const place = MEMO_PLACES.find(({ variable }) => host.originalVariable(variable)?.startsWith("/"));
-  if (!place || !replaceFile) return;
-  const base = host.originalVariable(place.variable)!;
-  const directory = `${base}${place.below}`;
-  if (!readOwner(directory)) {
-    if (!readOwner(base)) return;
-    makeOwnDirectory(directory.slice(0, directory.lastIndexOf("/")));
+  if (!place || !readOwner(host.originalVariable(place.variable)!)) return undefined;
+  let directory = "";
+  for (const part of [host.originalVariable(place.variable)!, ...place.below.slice(1).split("/")]) {
+    const path = directory === "" ? part : `${directory}/${part}`;
+    const isAbsent = !readOwner(path);
+    if (isAbsent && isOnlyChecked) break;
+    directory = isAbsent ? path : realPathOf(path);
     makePrivate(directory);
   }
-  replaceFile(`${requireOwnDirectory(directory)}/${slot}`, memo);
+  return requireOwnDirectory(directory);
 }

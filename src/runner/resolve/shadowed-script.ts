@@ -1,6 +1,6 @@
 // Prints a hint if a built-in command shadows a script of the same name. No hint if the script runs that command,
 // or for lifecycle names.
-import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { startLookupRecorder, stopLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
 import { reportLine } from "../../output.ts";
@@ -15,6 +15,7 @@ export async function hintAtShadowedScript(command: string, cwd: string): Promis
   const lookups = host.replaysStarts && command === "test" ? startLookupRecorder() : undefined;
   const located = findPackageJson(cwd);
   const script = located && scriptOf(located.manifest, command);
+  stopLookupRecorder();
   if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) {
     if (lookups) {
       const { writeStartMemo } = await import("../fast-path/start-memo.ts");

@@ -36,11 +36,10 @@ static void restore_actions(void) {
   set_action(SIGXFSZ, 0);
 }
 
-/** Replaces the process. @returns if the kernel refuses that */
-static void become_script(const struct script *script) {
-  char before[LONGEST_DIRECTORY];
+/** Replaces the process. @param directory the working directory @returns if the kernel refuses that */
+static void become_script(const struct script *script, const char *directory) {
   struct rlimit limit;
-  if (!find_directory(before) || CALL(chdir, script->directory, 0, 0, 0, 0) != 0) return;
+  if (CALL(chdir, script->directory, 0, 0, 0, 0) != 0) return;
   write_line(2, is_terminal(2) ? script->terminal_line : script->line);
   // As the engine does at its start.
   if (CALL(prlimit64, 0, RLIMIT_NOFILE, 0, &limit, 0) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -49,7 +48,7 @@ static void become_script(const struct script *script) {
   }
   restore_actions();
   CALL(execve, script->program, script->words, script->environment, 0, 0);
-  CALL(chdir, before, 0, 0, 0, 0);
+  CALL(chdir, directory, 0, 0, 0, 0);
 }
 
 /** Enters the engine with another stack. @param end the loader's function, which the engine calls at exit */
@@ -78,7 +77,7 @@ __attribute__((used)) static long begin(long *stack, long end) {
   enum mode mode = make_plan(&plan, argv, environment);
   if (mode == PRINT && write_line(1, plan.line))
     for (;;) CALL(exit_group, 0, 0, 0, 0, 0);
-  if (mode == SCRIPT) become_script(&plan.script);
+  if (mode == SCRIPT) become_script(&plan.script, plan.directory);
   if (mode != ENGINE) return TABLES->entry;
 
   long *values = (long *)(environment + variables + 1);

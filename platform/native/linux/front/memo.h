@@ -132,7 +132,7 @@ static int find_memo(struct memo *memo, char **words, const char *directory, cha
   if (file < 0) return 0;
   struct stat status;
   char *place = allocate(LARGEST_MEMO);
-  int is_usable = place && is_regular(file) && CALL(fstat, file, &status, 0, 0, 0) == 0 && is_own(&status);
+  int is_usable = place && CALL(fstat, file, &status, 0, 0, 0) == 0 && S_ISREG(status.st_mode) && is_own(&status);
   long length = is_usable ? CALL(read, file, place, LARGEST_MEMO, 0, 0) : 0;
   CALL(close, file, 0, 0, 0, 0);
   if (length <= end - key || length == LARGEST_MEMO || place[length - 1] != 0) return 0;

@@ -17,6 +17,8 @@ struct plan {
   int count;
   /** The absolute path of a source file. */
   char path[PATH_SIZE];
+  /** The working directory. */
+  char directory[LONGEST_DIRECTORY];
   struct script script;
 };
 
@@ -133,7 +135,7 @@ static int is_doubtful(char **argv, char **environment) {
 }
 
 static enum mode make_plan(struct plan *plan, char **argv, char **environment) {
-  char directory[LONGEST_DIRECTORY];
+  char *directory = plan->directory;
   if (!may_be_planned(argv) || is_doubtful(argv, environment) || !find_directory(directory)) return DOUBT;
   const char *option = *argv[1] == '-' && !argv[2] ? find_in(PRINTING_OPTIONS, argv[1]) : NULL;
   if (option) plan->line = option + length_of(option) + 1;
