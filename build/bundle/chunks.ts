@@ -14,7 +14,16 @@ const ROOT = join(import.meta.dir, "../..");
 export const MAIN = join(ROOT, "src/main.ts");
 
 /** Chunks of starts besides main. A start needs at most three of them. Each has copies of its imports. */
-const STARTS = ["command-line", "engine", "debugger", "script-start", "start-memo", "many", "config"];
+const STARTS = [
+  "command-line",
+  "engine",
+  "debugger",
+  "script-start",
+  "start-memo",
+  "many",
+  "config",
+  "permissions",
+];
 const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
 /** The query that makes a path a separate module for the bundler. */
@@ -114,6 +123,20 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   permissions: [
     "src/config/settings/permissions",
     "src/permissions/task-permissions",
+    "platform/permissions/linux/support",
+    "platform/permissions/linux/permitted-child",
+    "platform/permissions/linux/terminals",
+    "platform/permissions/macos/support",
+    "platform/permissions/macos/permitted-child",
+  ],
+  refusals: [
+    "src/permissions/refusal-explainer",
+    "src/permissions/refusal-text",
+    "src/permissions/task-observation",
+    "src/secrets/trust/permission-consent",
+    "platform/permissions/linux/host-resolver",
+  ],
+  restricted: [
     "src/runner/task-run/unrestricted-target",
     "src/runner/restricted/restricted-target",
     "src/runner/restricted/package-binary",
@@ -122,11 +145,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/runner/install-scripts/install-shim",
     "src/runner/install-scripts/lifecycle-script",
     "src/runner/install-scripts/changed-scripts",
-    "platform/permissions/linux/support",
-    "platform/permissions/linux/permitted-child",
-    "platform/permissions/linux/terminals",
-    "platform/permissions/macos/support",
-    "platform/permissions/macos/permitted-child",
   ],
   "shared-cache": ["src/runner/task-run/remote/remote-cache", "src/runner/task-run/remote/remote-consent"],
   share: ["src/runner/task-run/remote/share", "src/tasks/leases/shared-run"],

@@ -18,6 +18,7 @@ export const directories: DirectoryOperations = {
     activeLookupRecorder()?.note(path, "way", resolved !== null);
     return resolved;
   },
+  resolvePath: operations.resolvePath,
   openReader(directory) {
     const reader = operations.openReader(directory);
     const seen = activeLookupRecorder();

@@ -3,9 +3,10 @@
 // Invariants:
 // - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
 //   have made it.
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../../platform/caught-error.ts";
+import { directories } from "../../platform/files/directories.ts";
+import { files as filesystem } from "../../platform/files/files.ts";
+import { findRealPath } from "../../platform/files/real-path.ts";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
 import { listTerminals } from "../../platform/permissions/permissions.ts";
 import { host } from "../../platform/processes/process.ts";
@@ -22,7 +23,7 @@ let hasResolved = false;
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
   const { envFolders, sockets, network, hosts } = profile;
   const configs = profile.toolConfigs.filter(hasToken);
-  const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => resolved(path) ?? []);
+  const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => findRealPath(path) ?? []);
   const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
   const isFirst = !hasResolved;
   hasResolved = true;
@@ -37,7 +38,7 @@ export function resolveRules(profile: Profile, home: string, temporary: string |
     envFolders,
     home,
     // A task may have replaced what it can write by a symlink.
-    sockets: folders.map((path) => (isChangeable(path) ? path : (resolved(path) ?? path))),
+    sockets: folders.map((path) => (isChangeable(path) ? path : (findRealPath(path) ?? path))),
     network,
     hosts,
     isFirst,
@@ -64,7 +65,7 @@ function listFileRules(profile: Profile, isFirst: boolean): readonly FileRule[] 
 const systemTargets = new Map<string, string | undefined>();
 
 function systemTarget(path: string): string | undefined {
-  if (!systemTargets.has(path)) systemTargets.set(path, resolved(path));
+  if (!systemTargets.has(path)) systemTargets.set(path, findRealPath(path));
   return systemTargets.get(path);
 }
 
@@ -80,21 +81,18 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
 
 /** Without a token, npm needs its settings. */
 function hasToken(path: string): boolean {
-  try {
-    return /_(?:auth|password)/i.test(readFileSync(path, "utf8"));
-  } catch (error) {
-    return errorCode(error) !== "ENOENT" && errorCode(error) !== "ENOTDIR";
-  }
+  const content = filesystem.readFile(path);
+  if (typeof content === "string") return content !== "ENOENT" && content !== "ENOTDIR";
+  return /_(?:auth|password)/i.test(new TextDecoder().decode(content));
 }
 
 /** Profiles with the sessions of a user, which Playwright's server for assistants keeps beside its browsers. */
 function listBrowserProfiles(home: string): string[] {
   const folder = join(home, ".cache/ms-playwright");
-  try {
-    return readdirSync(folder).flatMap((name) => (name.startsWith("mcp-") ? [join(folder, name)] : []));
-  } catch {
-    return []; // it is missing, or cannot be listed
-  }
+  const listing = directories.listDirectory(folder);
+  return [...(listing?.directories ?? []), ...(listing?.links ?? [])]
+    .filter((name) => name.startsWith("mcp-"))
+    .map((name) => join(folder, name));
 }
 
 /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */
@@ -108,14 +106,14 @@ export function makeWritableFolders({ rules }: Profile, label: string, root: str
         "name the folder that it leads to",
       );
     if (access === "write" && end.written !== path && isWithin(path, root))
-      mkdirSync(path, { recursive: true });
+      process.getBuiltinModule("node:fs").mkdirSync(path, { recursive: true });
   }
 }
 
 /** The longest part of a path that exists, and the same part without symlinks. */
 function resolveEnd(path: string): { readonly written: string; readonly real: string } {
   for (let written = path; ; written = join(written, "..")) {
-    const real = resolved(written);
+    const real = findRealPath(written);
     if (real !== undefined) return { written, real };
     if (isLink(written)) return { written, real: "" };
   }
@@ -123,26 +121,17 @@ function resolveEnd(path: string): { readonly written: string; readonly real: st
 
 function isLink(path: string): boolean {
   try {
-    readlinkSync(path);
+    process.getBuiltinModule("node:fs").readlinkSync(path);
     return true;
   } catch {
     return false;
   }
 }
 
-/** Returns undefined for a path that does not exist. */
-export function resolved(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns HOME without symlinks, or a path that does not exist. */
 export function findHome(): string {
   const home = host.originalVariable("HOME") ?? "";
-  return (home.startsWith("/") ? resolved(home) : undefined) ?? "/nonexistent";
+  return (home.startsWith("/") ? findRealPath(home) : undefined) ?? "/nonexistent";
 }
 
 /** Files that rt and every program need, wherever they are. */

@@ -2,32 +2,27 @@
 //
 // Invariants:
 // - A task with permissions never starts without them: an unsupported system or missing trust ends the run before.
-import { mkdirSync, realpathSync } from "node:fs";
+// Non-obvious:
+// - Observation, consent and explanations are imported on demand, because loading them takes longer than a start.
 import { dirname, join } from "node:path";
 import type { RefusedCall } from "../../platform/permissions/contract/permissions.ts";
 import { findSupport } from "../../platform/permissions/permissions.ts";
+import { realPath } from "../../platform/files/real-path.ts";
 import { makeTemporaryFolder, removeTemporaryFolder } from "../../platform/files/temporary-folder.ts";
-import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import { host } from "../../platform/processes/process.ts";
-import type { Trace, TracingOperations } from "../../platform/tracing/contract/tracing.ts";
 import { type PermissionSettings, permissionsFor } from "../config/settings/permissions.ts";
 import { findRoot } from "../config/root-project.ts";
-import type { PermissionTable } from "../config/tasks/permission-table.ts";
-import { wideningsOf } from "../config/tasks/permission-table.ts";
+import { type PermissionTable, wideningsOf } from "../config/tasks/permission-table.ts";
 import type { TaskRule } from "../config/tasks/task-rules.ts";
 import { reportLine } from "../output.ts";
-import { oneLine } from "../printable.ts";
-import { requirePermissionConsent } from "../secrets/trust/permission-consent.ts";
 import { openOwnWorkspace } from "../workspace/members.ts";
 import { computeProfile, describeProfile, type Profile } from "./profile.ts";
-import { LearnedNeeds } from "./learned-needs.ts";
 import { findHome, makeWritableFolders, resolveRules } from "./child-rules.ts";
-import { openTracing, startObserved } from "./observed-start.ts";
-import { describeFailure, describeLockedFailure, explainRefusal } from "./refusal-text.ts";
+import type { RefusalExplainer } from "./refusal-explainer.ts";
 import type { ExplainedRefusal, StepPermissions } from "./step-permissions.ts";
 import { checkSupport } from "./support-check.ts";
 import type { EntryBase } from "./table-entries.ts";
-import { findConnectionNeeds, findFileNeeds } from "./trace-needs.ts";
+import type { TaskObservation } from "./task-observation.ts";
 import { resolverVariables, selectVariables, type VariableRecord } from "./variables.ts";
 
 /** A task, as far as its permissions depend on it. */
@@ -45,9 +40,6 @@ export interface PermittedTask {
 /** Counts when the defaults change, because they are part of the cache key. */
 const VERSION_OF_DEFAULTS = 1;
 
-/** Lines about refusals of one task. Malicious code may cause thousands. */
-const MAX_EXPLAINED = 30;
-
 export class TaskPermissions {
   readonly #settings: PermissionSettings;
   readonly #root: string;
@@ -55,12 +47,10 @@ export class TaskPermissions {
   readonly #home: string;
   /** Private folder of the run, with a folder of temporary files for each task; made before the first task starts. */
   #temporary: string | undefined;
-  /** The refusals that have been explained, for each task. */
-  readonly #explained = new Map<string, Set<string>>();
+  /** Set after the first refusal. */
+  #explainer: RefusalExplainer | undefined;
   /** Set after `prepare` if steps are traced. */
-  #tracing: TracingOperations | undefined;
-  /** Set if the run proposes or checks tables. */
-  readonly #learned: LearnedNeeds | undefined;
+  #observation: TaskObservation | undefined;
   #packages: readonly string[] | undefined;
   /** Most tasks of a package have the same. */
   readonly #profiles = new Map<string, Profile>();
@@ -69,10 +59,7 @@ export class TaskPermissions {
   /** @param root folder of the root project */
   constructor(settings: PermissionSettings, root: string) {
     this.#settings = settings;
-    this.#root = realpathSync(root);
-    const { observation, config } = settings;
-    if (observation && observation !== "explain")
-      this.#learned = new LearnedNeeds(observation, config, this.#root);
+    this.#root = realPath(root);
     this.#home = findHome();
   }
 
@@ -99,11 +86,19 @@ export class TaskPermissions {
   /** Checks the system and trust before these tasks start. @throws UserError */
   async prepare(tasks: readonly PermittedTask[]): Promise<void> {
     const all = tasks.filter((task) => this.tableOf(task) !== undefined);
-    if (this.#settings.observation) this.#tracing = await openTracing(`--${this.#settings.asked}`);
+    await this.#openObservation();
     await this.#prepareRestricted(all.filter((task) => !this.#isFree(task)));
     if (all.length === 0) return;
     this.#temporary ??= makeTemporaryFolder();
-    for (const task of all) mkdirSync(this.temporaryOf(task)!, { recursive: true });
+    for (const task of all)
+      process.getBuiltinModule("node:fs").mkdirSync(this.temporaryOf(task)!, { recursive: true });
+  }
+
+  /** @throws UserError */
+  async #openObservation(): Promise<void> {
+    if (!this.#settings.observation || this.#observation) return;
+    const { openObservation } = await import("./task-observation.ts");
+    this.#observation = await openObservation(this.#settings, this.#root);
   }
 
   /** @throws UserError */
@@ -113,7 +108,10 @@ export class TaskPermissions {
     if (warning !== undefined && !this.#isWarned) reportLine(warning);
     this.#isWarned = true;
     const widens = restricted.some((task) => wideningsOf("", this.tableOf(task)!).length > 0);
-    if (widens) requirePermissionConsent(this.#settings.config!, this.#root);
+    if (widens) {
+      const { requirePermissionConsent } = await import("../secrets/trust/permission-consent.ts");
+      requirePermissionConsent(this.#settings.config!, this.#root);
+    }
     for (const task of restricted) {
       const table = this.tableOf(task)!;
       if (table.read || table.write)
@@ -146,7 +144,8 @@ export class TaskPermissions {
     const temporary = this.temporaryOf(task);
     let isRefused = false;
     const { isLocked } = this.#settings;
-    const isTraced = this.#tracing !== undefined;
+    const observation = this.#observation;
+    const observed = () => ({ row: rowOf(task), base: this.#baseOf(task), table: own, isFree });
     const permissions: StepPermissions = {
       // Read when the step starts: a cache hit needs none, and an earlier task may have made a file that is hidden.
       get rules() {
@@ -158,103 +157,48 @@ export class TaskPermissions {
       },
       explain: (refusal) => {
         const explained = this.#explain(task, table, refusal);
-        isRefused ||= explained !== "unimportant";
-        return typeof explained === "object" ? explained : undefined;
+        if (explained === "unimportant") return undefined;
+        isRefused = true;
+        observation?.addRefusal(observed(), refusal);
+        return explained === "repeated" ? undefined : explained;
       },
       get lockedFailure() {
-        return isLocked && isRefused ? describeLockedFailure(task) : undefined;
+        return isLocked && isRefused ? refusalTexts().describeLockedFailure(task) : undefined;
       },
-      start: this.#tracing && ((request) => this.#startTraced(request, task, own)),
+      start: observation && ((request) => observation.start(request, observed())),
       get failure() {
-        return isFree ? undefined : describeFailure(task, isTraced);
+        return isFree ? undefined : refusalTexts().describeFailure(task, observation !== undefined);
       },
       // An entry of a run without --locked may have had refusals.
       digest: JSON.stringify([VERSION_OF_DEFAULTS, table, ...(isLocked ? ["locked"] : [])]),
-      ...(this.#settings.observation === "check" && this.#reviewOf(task, table, environment.PATH ?? "")),
+      ...observation?.reviewOf(observed(), VERSION_OF_DEFAULTS, () =>
+        this.#profileOf(task, table, environment.PATH ?? ""),
+      ),
     };
     return { env, permissions };
   }
 
-  /** Other machines, and other packages in the project, may give a task with the same table other rules. */
-  #reviewOf(
-    task: PermittedTask,
-    table: PermissionTable,
-    path: string,
-  ): Pick<StepPermissions, "digest" | "review"> {
-    const [row, { packageDirectory }] = [rowOf(task), this.#baseOf(task)];
-    const profile = JSON.stringify(this.#profileOf(task, table, path));
-    const learned = this.#learned!;
-    return {
-      digest: `checked ${VERSION_OF_DEFAULTS} ${profile.replaceAll(this.#root, ".").replaceAll(this.#home, "~")}`,
-      review: {
-        findNeeds: (trace, rules) => findFileNeeds(trace, rules, this.#root),
-        get hasRefusals() {
-          return learned.has(row, packageDirectory);
-        },
-      },
-    };
-  }
-
-  #startTraced(request: ChildRequest, task: PermittedTask, table: PermissionTable | undefined): Child {
-    const { rules } = request.permissions!;
-    const isEnforced = !this.#isFree(task);
-    const findNeeds = (trace: Trace) => {
-      const files = findFileNeeds(trace, rules, this.#root);
-      if (isEnforced) return files;
-      const calls = [...files, ...findConnectionNeeds(trace, rules)];
-      this.#learned?.add(rowOf(task), { table, base: this.#baseOf(task), calls });
-      return [];
-    };
-    return startObserved(request, { tracing: this.#tracing!, isEnforced, findNeeds });
-  }
-
   #baseOf({ packageDirectory }: PermittedTask): EntryBase {
-    return { root: this.#root, packageDirectory: realpathSync(packageDirectory), home: this.#home };
+    return { root: this.#root, packageDirectory: realPath(packageDirectory), home: this.#home };
   }
 
-  /** Returns "repeated" if the same line has been shown, or as many as are shown. */
   #explain(
     task: PermittedTask,
     table: PermissionTable,
     refusal: RefusedCall,
   ): ExplainedRefusal | "repeated" | "unimportant" {
-    const [row, base] = [rowOf(task), this.#baseOf(task)];
+    this.#explainer ??= new (refusalExplainers().RefusalExplainer)();
+    const base = this.#baseOf(task);
+    const { label } = task;
+    const section = task.target ? undefined : ["tasks", rowOf(task), "permissions"];
     const otherPackages = this.#packagesBeside(base.packageDirectory);
-    const explained = explainRefusal(
-      {
-        label: oneLine(task.label),
-        section: task.target ? undefined : ["tasks", row, "permissions"],
-        table,
-        base,
-        otherPackages,
-      },
-      refusal,
-    );
-    if (!explained) return "unimportant";
-    const own = typeof task.rule?.permissions === "object" ? table : {};
-    if (this.#settings.observation === "check")
-      this.#learned!.add(row, { table: own, base, calls: [refusal] });
-    const known = this.#explained.get(task.label) ?? new Set();
-    this.#explained.set(task.label, known);
-    const { kind, target, allow } = explained;
-    // One line of rtfig.toml allows many files.
-    const key = kind === "host" || kind === "name" || allow === undefined ? `${kind} ${target}` : allow;
-    if (known.has(key) || known.size > MAX_EXPLAINED) return "repeated";
-    known.add(key);
-    if (known.size <= MAX_EXPLAINED) return explained;
-    return { ...explained, message: `${oneLine(task.label)}: further refusals are not shown` };
+    return this.#explainer.explain({ label, section, table, base, otherPackages }, refusal);
   }
 
   /** Ends the run: proposes or checks tables. Returns the exit code of a run that was a success. @throws UserError */
   async conclude(ending: "success" | "failure" | "interrupt"): Promise<number> {
-    if (!this.#learned) return 0;
-    if (this.#observesFreely && ending === "failure") {
-      reportLine("warning: no permissions are proposed, because the run failed");
-      return 1;
-    }
-    if (this.#observesFreely && ending === "interrupt")
-      reportLine("note: the run was interrupted, so these are the permissions that it needed until then");
-    return await this.#learned.conclude();
+    await this.#openObservation();
+    return this.#observation ? await this.#observation.conclude(ending) : 0;
   }
 
   #packagesBeside(packageDirectory: string): string[] {
@@ -276,7 +220,7 @@ export class TaskPermissions {
   }
 
   #profileOf({ packageDirectory, target }: PermittedTask, table: PermissionTable, path: string): Profile {
-    const own = realpathSync(packageDirectory);
+    const own = realPath(packageDirectory);
     const key = JSON.stringify([own, table, path, target?.readable]);
     const known = this.#profiles.get(key);
     if (known) return known;
@@ -311,6 +255,15 @@ export class TaskPermissions {
 
 function rowOf({ rule, scriptName }: PermittedTask): string {
   return rule?.sources.permissions ?? scriptName;
+}
+
+/** Synchronous, as the report of a refusal is. */
+function refusalExplainers() {
+  return require("./refusal-explainer.ts") as typeof import("./refusal-explainer.ts");
+}
+
+function refusalTexts() {
+  return require("./refusal-text.ts") as typeof import("./refusal-text.ts");
 }
 
 /** Opens the permissions of the root project's tasks. @throws UserError, PackageJsonError */

@@ -12,11 +12,11 @@ import type {
   RefusedCall,
 } from "../../platform/permissions/contract/permissions.ts";
 import type { Trace, TracedPath, TracedProcess } from "../../platform/tracing/contract/tracing.ts";
+import { findRealPath } from "../../platform/files/real-path.ts";
 import { HostList } from "../../platform/permissions/host-list.ts";
 import { isLoopback, parseAddress, splitTarget } from "../../platform/permissions/ip-address.ts";
 import { ALL_HOSTS } from "../config/tasks/host-entry.ts";
 import { isWithin } from "../workspace/member-match.ts";
-import { resolved } from "./child-rules.ts";
 import { isClosedEnvFile } from "./closed-env-file.ts";
 
 /** Files of the system and of the process itself; no entry is for them. */
@@ -43,7 +43,7 @@ export function findFileNeeds({ paths }: Trace, rules: FileRules, root: string):
 
 /** The trace names files without symlinks. */
 function withTarget(rule: FileRule): FileRule[] {
-  const target = rule.followsLinks ? resolved(rule.path) : undefined;
+  const target = rule.followsLinks ? findRealPath(rule.path) : undefined;
   return target === undefined ? [rule] : [rule, { ...rule, path: target }];
 }
 

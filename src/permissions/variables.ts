@@ -5,44 +5,27 @@
 import { ALL_HOSTS } from "../config/tasks/host-entry.ts";
 import { isNamed } from "../variable-names.ts";
 
-/** docs/guides/permissions.md has this list. */
+/** docs/guides/permissions.md has these. Names that end with `*` are beginnings of names. */
 const PERMITTED_VARIABLES: readonly string[] = [
   ...["PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM", "TERM_PROGRAM", "COLUMNS", "LINES"],
-  ...[
-    "TZ",
-    "LANG",
-    "LANGUAGE",
-    "LC_*",
-    "CI",
-    "NODE_ENV",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "FORCE_COLOR",
-    "NO_COLOR",
-  ],
-  ...[
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "LD_LIBRARY_PATH",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-  ],
+  ...["TZ", "LANG", "LANGUAGE", "LC_*", "CI", "NODE_ENV", "NODE_OPTIONS", "NODE_PATH", "FORCE_COLOR"],
+  ...["NO_COLOR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"],
+  "NODE_EXTRA_CA_CERTS",
 ];
 
 /** Variables that rt sets, which an outer rt may have set to the same values. */
-const OF_RT =
-  /^(?:npm_(?:package|lifecycle)_.*|npm_node_execpath|npm_execpath|npm_command|npm_config_local_prefix|npm_config_user_agent|npm_package_json|NODE|INIT_CWD|PORT|BUN_PORT|RT_SCRIPTS|RT_TRACED|RT_PERMISSIONS|RES_OPTIONS|RT_GRANTED|RT_WITHHELD)$/;
+const VARIABLES_OF_RT: readonly string[] = [
+  ...["npm_package_*", "npm_lifecycle_*", "npm_node_execpath", "npm_execpath", "npm_command"],
+  ...["npm_config_local_prefix", "npm_config_user_agent", "NODE", "INIT_CWD", "PORT", "BUN_PORT"],
+  ...["RT_SCRIPTS", "RT_TRACED", "RT_PERMISSIONS", "RES_OPTIONS", "RT_GRANTED", "RT_WITHHELD"],
+];
 
-const permitted = new Map<string, boolean>();
+const ALL = [...PERMITTED_VARIABLES, ...VARIABLES_OF_RT];
+const NAMES: ReadonlySet<string> = new Set(ALL);
+const BEGINNINGS = ALL.filter((each) => each.endsWith("*"));
 
-/** Each task of a run has nearly the same variables. */
 function isPermitted(name: string): boolean {
-  const known = permitted.get(name);
-  if (known !== undefined) return known;
-  const isFound = OF_RT.test(name) || isNamed(name, PERMITTED_VARIABLES);
-  permitted.set(name, isFound);
-  return isFound;
+  return NAMES.has(name) || isNamed(name, BEGINNINGS);
 }
 
 export type VariableRecord = Readonly<Record<string, string | undefined>>;

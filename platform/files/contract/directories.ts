@@ -25,5 +25,7 @@ export interface DirectoryOperations {
   listDirectory(path: string): Listing | null;
   /** Returns the real path of a directory; null if it does not exist. */
   resolveDirectory(path: string): string | null;
+  /** Returns the path without symlinks; null if it does not exist, or a folder above it cannot be searched. */
+  resolvePath(path: string): string | null;
   openReader(directory: string): FileReader;
 }

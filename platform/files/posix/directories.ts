@@ -77,11 +77,14 @@ const path = new Uint8Array(MAX_PATH_SIZE);
 const content = new Uint8Array(1 << 16);
 const encoder = new TextEncoder();
 
-const resolveDirectory: DirectoryOperations["resolveDirectory"] = (directory) => {
-  if (!isDirectory(directory)) return null;
-  const resolved = libc().realpath(ptr(encodeCString(directory)), ptr(path)) as Pointer | null;
+const resolvePath: DirectoryOperations["resolvePath"] = (written) => {
+  if (written.includes("\0")) return null;
+  const resolved = libc().realpath(ptr(encodeCString(written)), ptr(path)) as Pointer | null;
   return resolved && readCString(resolved);
 };
+
+const resolveDirectory: DirectoryOperations["resolveDirectory"] = (directory) =>
+  isDirectory(directory) ? resolvePath(directory) : null;
 
 /** Opened relative to the directory's descriptor, so a concurrent rename does not matter. */
 const openReader: DirectoryOperations["openReader"] = (directory) => {
@@ -110,5 +113,6 @@ export const operations: DirectoryOperations = {
   separator: "/",
   listDirectory,
   resolveDirectory,
+  resolvePath,
   openReader,
 };

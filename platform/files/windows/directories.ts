@@ -18,9 +18,17 @@ const listDirectory: DirectoryOperations["listDirectory"] = (path) => {
   return { directories, links };
 };
 
+const resolvePath: DirectoryOperations["resolvePath"] = (path) => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+};
+
 const resolveDirectory: DirectoryOperations["resolveDirectory"] = (path) => {
   try {
-    return statSync(path).isDirectory() ? realpathSync(path) : null;
+    return statSync(path).isDirectory() ? resolvePath(path) : null;
   } catch {
     return null;
   }
@@ -42,5 +50,6 @@ export const operations: DirectoryOperations = {
   separator: "\\",
   listDirectory,
   resolveDirectory,
+  resolvePath,
   openReader,
 };

@@ -4,7 +4,7 @@ import { OutputReader } from "../../processes/posix/output-reader.ts";
 import type { ChildPermissions, PermissionRules, RefusedCall } from "../contract/permissions.ts";
 import { HostList, mayOpen } from "../host-list.ts";
 import { type AddressBytes, classifyAddress, parseAddress, splitTarget } from "../ip-address.ts";
-import { HostResolver } from "./host-resolver.ts";
+import type { HostResolver } from "./host-resolver.ts";
 import { PermittedAddresses } from "./permitted-addresses.ts";
 import { type HostsLine, readHostsFile } from "./system-names.ts";
 
@@ -90,13 +90,17 @@ export class GuardSession {
   }
 
   #openResolver(): HostResolver {
+    if (this.#resolver) return this.#resolver;
     const { rules, isObserved = false, onRefusal } = this.#child;
-    return (this.#resolver ??= new HostResolver({
+    // Most tasks look up no name.
+    const resolvers = require("./host-resolver.ts") as typeof import("./host-resolver.ts");
+    this.#resolver = new resolvers.HostResolver({
       rules: rules.hosts,
       addresses: this.#addresses,
       isObserving: isObserved,
       onRefusal,
-    }));
+    });
+    return this.#resolver;
   }
 
   /** Replaces an address that the resolver has given by its name. */

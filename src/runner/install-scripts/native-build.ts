@@ -1,7 +1,7 @@
 // Finds what builds of native modules need without network: node-gyp of npm, and the headers of Node.js.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { resolved } from "../../permissions/child-rules.ts";
+import { findRealPath } from "../../../platform/files/real-path.ts";
 import { findOnPath } from "../../../platform/processes/program-search.ts";
 import { quoteArgument } from "../../shell-quoting.ts";
 
@@ -23,7 +23,7 @@ export function prepareNativeBuild(path: string, temporary: string): NativeBuild
   const PATH = folders.join(":");
   const find = (name: string) => {
     const found = findOnPath(name, { PATH });
-    return found === null ? undefined : resolved(found);
+    return found === null ? undefined : findRealPath(found);
   };
   const node = find("node");
   const prefix = node && dirname(dirname(node));
