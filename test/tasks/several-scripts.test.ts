@@ -50,6 +50,30 @@ describe("rt run --parallel and --sequential", () => {
       stderr: new RegExp(`^b:y${done.source}b:x${done.source}$`),
     }));
 
+  test("run the scripts that a regular expression matches, with the arguments", () =>
+    expectRt({
+      files,
+      args: ["run", "/^b:[xz]$|^two/", "a b"],
+      stdout: /^(?=[^]*^two: 2 a b$)(?=[^]*^b:x: x a b$)(?![^]*^(?:one|b:y))/m,
+      stderr: /^2 scripts in .*: 2 succeeded$/m,
+    }));
+
+  test("explain a regular expression that is not valid", () =>
+    expectRt({
+      files,
+      args: ["run", "/^(one/"],
+      status: 1,
+      stderr:
+        "error: \"/^(one/\" is not a valid regular expression\nhint: it selects scripts as in: rt run '/^build:/'\n",
+    }));
+
+  test("take a path with slashes at both ends for a folder", () =>
+    expectRt({
+      files: { ...files, "index.js": "console.log('index')" },
+      args: ["run", "$PROJECT/"],
+      stdout: "index\n",
+    }));
+
   test("start all scripts at once with --parallel", async () => {
     await using project = await createProject({
       "package.json": { scripts: { a: "read line < pipe; echo $line", b: "echo from b > pipe" } },

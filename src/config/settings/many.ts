@@ -1,11 +1,12 @@
 // Reads the settings for running several scripts, or scripts of several packages: selection, order and output.
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
+import { isRegularExpression } from "../tasks/script-pattern.ts";
 import type { Given, GivenOptions, Invocation } from "../../options/parse.ts";
 import type { ShareSettings } from "./share.ts";
 
 export interface ManySettings {
-  /** Script names or globs (`build:*`); empty to list the scripts. */
+  /** Script names or patterns (`build:*`, `/^build:/`); empty to list the scripts. */
   readonly scripts: readonly string[];
   /** Arguments of the scripts. With [tasks], words in front of `--` may be further scripts. */
   readonly args: readonly string[];
@@ -56,8 +57,9 @@ export function readManySettings(
   given: GivenOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): ManySettings | undefined {
-  const { options, target } = invocation;
-  if (!options.some((each) => selectsMany(each, target !== undefined))) return undefined;
+  const { options, target, command } = invocation;
+  const isExpression = command === "run" && target !== undefined && isRegularExpression(target);
+  if (!isExpression && !options.some((each) => selectsMany(each, target !== undefined))) return undefined;
   return readSelection(invocation, given, environment);
 }
 

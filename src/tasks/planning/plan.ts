@@ -28,7 +28,7 @@ import {
   scriptOf,
   stepsOf,
 } from "../../workspace/package-json.ts";
-import { isGlob } from "../../workspace/glob.ts";
+import { compileScriptPattern, isScriptPattern } from "../../config/tasks/script-pattern.ts";
 import { choosesPackages } from "../../config/settings/many.ts";
 import { UserError } from "../../user-error.ts";
 import { collapseGraph, orderPackages } from "./graph.ts";
@@ -280,14 +280,11 @@ export function scriptNotFound(
   );
 }
 
-/** The scripts that a name or glob matches, globs in alphabetical order. */
+/** The scripts that a name or pattern matches, those of a pattern in alphabetical order. @throws UserError */
 export function matchScripts(manifest: PackageJson, script: string): string[] {
   if (scriptOf(manifest, script) !== null) return [script];
-  if (!isGlob(script)) return [];
-  const glob = new Bun.Glob(script);
-  return scriptNames(manifest)
-    .filter((name) => glob.match(name))
-    .sort();
+  if (!isScriptPattern(script)) return [];
+  return scriptNames(manifest).filter(compileScriptPattern(script)).sort();
 }
 
 function createMemberTask(

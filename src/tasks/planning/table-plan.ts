@@ -14,7 +14,7 @@ import { oneLine } from "../../printable.ts";
 import { UserError } from "../../user-error.ts";
 import { linkMembers, refuseSharedNames } from "../../workspace/dependencies.ts";
 import { existsOnDisk } from "../../workspace/filter.ts";
-import { isGlob } from "../../workspace/glob.ts";
+import { compileScriptPattern, isScriptPattern } from "../../config/tasks/script-pattern.ts";
 import { type MemberPackage, openOwnWorkspace, type Workspace } from "../../workspace/members.ts";
 import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
 import { realPath } from "../../../platform/files/real-path.ts";
@@ -167,7 +167,7 @@ class TablePlanner {
     return member !== undefined && this.#closure.has(member, name) ? { member, name } : undefined;
   }
 
-  /** The tasks of a package that a word matches, globs in alphabetical order. */
+  /** The tasks of a package that a word matches, those of a pattern in alphabetical order. */
   #match(member: MemberPackage, word: string): string[] {
     const { manifest } = member;
     const names = matchScripts(manifest, word);
@@ -185,7 +185,7 @@ class TablePlanner {
     const { members } = workspace;
     const tasksOf = new Map<number, readonly string[]>();
     // Most plans have thousands of tasks of few words, so an exact word costs one lookup in each package.
-    const isExact = !this.#hasExcluded && !this.#words.some(isGlob);
+    const isExact = !this.#hasExcluded && !this.#words.some(isScriptPattern);
     for (const member of selected) {
       const { directory, manifest } = members[member]!;
       const names = isExact
@@ -233,7 +233,7 @@ class TablePlanner {
   }
 
   #isMatch(word: string, name: string): boolean {
-    return word === name || (isGlob(word) && new Bun.Glob(word).match(name));
+    return word === name || (isScriptPattern(word) && compileScriptPattern(word)(name));
   }
 
   /** Returns the members that have tasks, ascending. */
