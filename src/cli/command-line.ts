@@ -14,9 +14,9 @@ import { run } from "../runner/run.ts";
 import { selectsPackages } from "../config/settings/many.ts";
 import type { RunSettings } from "../config/settings/settings.ts";
 import { type OpenedSettings, openSettings } from "../config/settings/settings-sources.ts";
-import { describeRevision, VERSION } from "../version.ts";
+import { describeRevision } from "../version.ts";
 import { printLine } from "../output.ts";
-import { readMultiCall } from "./multi-call.ts";
+import { readMultiCall, versionOf } from "./multi-call.ts";
 import { runOwn, showHelp } from "./builtin-commands.ts";
 
 export async function carryOutCommandLine(given: readonly string[]): Promise<RunOutcome> {
@@ -45,7 +45,7 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
 
 async function carryOut(written: Invocation): Promise<RunOutcome> {
   const { asksFor, command } = written;
-  if (asksFor === "version") return printLine(VERSION);
+  if (asksFor === "version") return printLine(versionOf(process.argv0));
   if (asksFor === "revision") return printLine(describeRevision());
   if (asksFor === "help") return await showHelp(command);
   const { by } = COMMANDS[command ?? "run"]!;

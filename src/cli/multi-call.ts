@@ -3,6 +3,7 @@
 import { host } from "../../platform/processes/process.ts";
 import type { RunOutcome } from "../runner/outcome.ts";
 import { printLine } from "../output.ts";
+import { VERSION } from "../version.ts";
 
 /** The rt command that runs under a program name. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -26,9 +27,18 @@ export interface MultiCall {
 }
 
 export function readMultiCall(argv0: string): MultiCall {
-  const start = Math.max(argv0.lastIndexOf("/"), argv0.lastIndexOf("\\")) + 1;
-  const name = argv0.slice(start, argv0.endsWith(".exe") ? -".exe".length : undefined);
+  const name = nameOf(argv0);
   return { program: PROGRAMS.get(name), words: WORDS.get(name) ?? [] };
+}
+
+/** Returns the version that a program of this name prints: tools compare that of `bun` with the one that they need. */
+export function versionOf(argv0: string): string {
+  return nameOf(argv0) === "bun" ? Bun.version : VERSION;
+}
+
+function nameOf(argv0: string): string {
+  const start = Math.max(argv0.lastIndexOf("/"), argv0.lastIndexOf("\\")) + 1;
+  return argv0.slice(start, argv0.endsWith(".exe") ? -".exe".length : undefined);
 }
 
 /** Runs as the shell of an installer, for the links of ../runner/install-scripts/install-shim.ts. */

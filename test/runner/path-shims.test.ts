@@ -41,14 +41,14 @@ describe.concurrent("`node` in a script", () => {
   test("runs rt, like `bun`, when neither is installed", async () => {
     const files = {
       ...pkg({
-        go: "bun run --silent --bun inner && bunx tool a -b && bun a.ts c",
+        go: "bun run --silent --bun inner && bunx tool a -b && bun a.ts c && bun --version",
         inner: "node -p 'typeof rt'",
       }),
       "a.ts": "console.log(typeof rt.secrets, process.argv.slice(2))",
       "node_modules/.bin/tool": "#!/usr/bin/env bun\nconsole.log(typeof rt, process.argv.slice(2))\n",
     };
     expect(await withoutNode(files, ["go"], ["node_modules/.bin/tool"])).toEqual({
-      stdout: 'object\nobject [ "a", "-b" ]\nobject [ "c" ]\n',
+      stdout: `object\nobject [ "a", "-b" ]\nobject [ "c" ]\n${Bun.version}\n`,
       stderr: "",
       status: 0,
     });
