@@ -11,7 +11,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "./docs/man-page.ts";
-import { MAIN, ownCopies, sharedChunks } from "./bundle/chunks.ts";
+import { MAIN, mainCopies } from "./bundle/main-copies.ts";
 import { compactElf } from "./executable/elf-compaction.ts";
 import { compress } from "./bundle/compress.ts";
 import { enginePath } from "./engine.ts";
@@ -184,8 +184,7 @@ async function bundle(target: BuildTarget, outfile: string, plugins: readonly Bu
       onlyFor(target),
       nativePrograms,
       packedModules(packed.scripts),
-      sharedChunks(target),
-      ownCopies,
+      mainCopies,
       dbusOptional,
       await windowsRegistry(target, true),
       generatedModules(

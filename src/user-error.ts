@@ -2,7 +2,7 @@
 // stack trace.
 //
 // Non-obvious:
-// - The executable may contain several copies of this class (build/bundle/chunks.ts), so compare `name`, not the class.
+// - The executable may contain several copies of this class (build/bundle/main-copies.ts), so compare `name`, not the class.
 
 export class UserError extends Error {
   override readonly name = "UserError";

@@ -7,7 +7,7 @@
 //   is full, `append` returns a promise ("wait") or the oldest part is dropped ("drop").
 // - A file that cannot be read again is a UserError.
 //
-// Non-obvious: node modules are loaded on demand, because this module shares a chunk with runs that need no file.
+// Non-obvious: node modules are loaded on demand, because runs that need no file load this module too.
 import { errorReason } from "../../platform/caught-error.ts";
 import { temporaryDirectory } from "../../platform/files/temporary-directory.ts";
 import { UserError } from "../user-error.ts";

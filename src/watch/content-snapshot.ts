@@ -8,7 +8,7 @@ const MAX_FILES = 20_000;
 const MAX_BYTES = 64 * 2 ** 20;
 const MAX_HASHED_SIZE = 2 ** 20;
 
-/** Loaded on demand: this module shares a chunk with runs without --watch. */
+/** Loaded on demand: runs without --watch load this module too. */
 const fs = () => process.getBuiltinModule("node:fs");
 
 export interface ContentComparison {

@@ -5,7 +5,7 @@ import type { FSWatcher } from "node:fs";
 import { errorCode } from "../../platform/caught-error.ts";
 import { startOf } from "./gitignore.ts";
 
-/** Loaded on demand: this module shares a chunk with runs without --watch. */
+/** Loaded on demand: runs without --watch load this module too. */
 const fs = () => process.getBuiltinModule("node:fs");
 
 interface DirectoryListener {

@@ -10,7 +10,7 @@ import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
 
-/** Loads node:path lazily: this module shares a chunk with runs that do not need it. */
+/** Loads node:path lazily: runs that do not need it load this module too. */
 function join(...names: string[]): string {
   return process.getBuiltinModule("node:path").join(...names);
 }

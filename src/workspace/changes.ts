@@ -10,7 +10,7 @@ import { parentDirectory } from "./package-json.ts";
 import { UserError } from "../user-error.ts";
 import { git, tryGit } from "./git.ts";
 
-/** Loads node:path lazily: this module shares a chunk with runs that do not need it. */
+/** Loads node:path lazily: runs that do not need it load this module too. */
 function join(...names: string[]): string {
   return process.getBuiltinModule("node:path").join(...names);
 }

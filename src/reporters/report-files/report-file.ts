@@ -22,7 +22,7 @@ export interface ReportFile {
 
 /** @throws UserError if no file can be created there: it is better to fail before the run than after it */
 export function openReportFile(file: string, cwd: string, queue: OutputQueue): ReportFile {
-  // Loaded on demand: this module shares a chunk with runs without a report.
+  // Loaded on demand: runs without a report load this module too.
   const { accessSync, constants } = process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   const target = resolve(cwd, file);

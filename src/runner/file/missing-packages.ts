@@ -4,7 +4,7 @@
 // Non-obvious:
 // - The text of each module is searched. If the check is inconclusive (computed names, names in comments), the
 //   engine is used, which only starts more slowly. Imports in evaluated text are not found.
-// - It is in main's own chunk, because a module that is loaded shortly before the program changes the order of its
+// - It is in main's chunk, because a module that is loaded shortly before the program changes the order of its
 //   first ticks.
 import { readMapped } from "../../../platform/files/mapped-files.ts";
 import { isExplicitPath } from "../resolve/target.ts";
