@@ -8,25 +8,18 @@
 //
 // The fifth is the program, split into chunks so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "./docs/man-page.ts";
 import { MAIN, mainCopies } from "./bundle/main-copies.ts";
 import { compactElf } from "./executable/elf-compaction.ts";
-import { compress } from "./bundle/compress.ts";
 import { enginePath } from "./engine.ts";
 import { asDebugger, asUrl, embedScripts, generatedModules, preloadSource } from "./bundle/engine-scripts.ts";
 import { bundleScript, type Compiled, constantsOf, inputsOf, onlyFor } from "./bundle/script-bundle.ts";
 import { renameTools } from "./executable/engine-message-patch.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { frontFor } from "./executable/front.ts";
-import {
-  fromMain,
-  PACKED,
-  packedEntry,
-  packedModules,
-  type PackedScript,
-} from "./bundle/compressed-modules.ts";
+import { compressedLibraries } from "./bundle/compressed-libraries.ts";
 import { nativePrograms } from "./bundle/native-programs.ts";
 import { bundlePages } from "./bundle/bundled-pages.ts";
 import { PRODUCT } from "./product.ts";
@@ -124,51 +117,21 @@ export async function compile(
   }
 }
 
-/** Writes the compressed scripts of build/bundle/compressed-modules.ts. */
-async function packCommands(
-  target: BuildTarget,
-  directory: string,
-  plugins: readonly BunPlugin[],
-): Promise<Compiled & { scripts: ReadonlyMap<string, PackedScript> }> {
-  const pages = await bundlePages();
-  const inputs: string[] = [...pages.inputs];
-  const scripts = new Map<string, PackedScript>();
-  for (const name of Object.keys(PACKED)) {
-    const entry = join(directory, `${name}.ts`);
-    await Bun.write(entry, packedEntry(name));
-    const made = await bundleScript(
-      relative(ROOT, entry),
-      target,
-      [...plugins, fromMain, silentDebug, pages.plugin],
-      // A library cannot find its own files, and the path would differ in each build.
-      { ...constantsOf(target), __dirname: '""' },
-    );
-    const file = join(directory, `rt-${name}.packed`);
-    await Bun.write(file, compress(made.script));
-    scripts.set(name, { file, script: made.script });
-    inputs.push(...made.inputs);
-  }
-  return { scripts, inputs: new Set(inputs) };
-}
-
 interface Bundle extends Compiled {
   /** The URL that the engine gets. */
   readonly preload: string;
 }
 
 async function bundle(target: BuildTarget, outfile: string, plugins: readonly BunPlugin[]): Promise<Bundle> {
-  const directory = dirname(outfile);
   const constants = constantsOf(target);
   const scripts = await embedScripts(plugins);
   const late = await bundleScript("src/runtime/preload/deferred-preload.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/preload/option-effects.ts", target, [], constants);
-  const packed = await packCommands(target, directory, plugins);
+  const pages = await bundlePages();
   const preloadUrl = asUrl(preloadSource(preload.script, late.script));
   const attachment = await bundleScript("src/debugger/bootstrap.ts", target, [], constants);
   const thread = await bundleScript("src/debugger/debugger-thread.ts", target, [], constants);
-  const partsFile = join(directory, "rt.parts");
-  await Bun.write(partsFile, scripts.packed);
   const output = await Bun.build({
     entrypoints: [MAIN],
     target: "bun",
@@ -177,13 +140,15 @@ async function bundle(target: BuildTarget, outfile: string, plugins: readonly Bu
     bytecode: true,
     minify: true,
     metafile: true,
-    loader: { ".parts": "file", ".packed": "file" },
-    define: constants,
+    // A library cannot find its own files, and the path would differ in each build.
+    define: { ...constants, __dirname: '""' },
     plugins: [
       ...plugins,
       onlyFor(target),
       nativePrograms,
-      packedModules(packed.scripts),
+      silentDebug,
+      await compressedLibraries(target),
+      pages.plugin,
       mainCopies,
       dbusOptional,
       await windowsRegistry(target, true),
@@ -194,7 +159,7 @@ async function bundle(target: BuildTarget, outfile: string, plugins: readonly Bu
           program: `${asDebugger(attachment.script, "prepare")}${preloadSource(preload.script, late.script)};own.exports.attach();\n`,
           thread: asDebugger(thread.script, "serveFromThread"),
         },
-        partsFile,
+        scripts.packed,
       ),
       texts,
     ],
@@ -213,7 +178,7 @@ async function bundle(target: BuildTarget, outfile: string, plugins: readonly Bu
     ...late.inputs,
     ...preload.inputs,
     ...options.inputs,
-    ...packed.inputs,
+    ...pages.inputs,
     ...attachment.inputs,
     ...thread.inputs,
   ]);

@@ -5,7 +5,6 @@ import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { PACKED_MODULES } from "../build/bundle/compressed-modules.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -186,15 +185,6 @@ test("every imported module exists", async () => {
     ),
   );
   expect(missing).toEqual([]);
-});
-
-test("every compressed module is imported dynamically", () => {
-  const late = product.flatMap(({ path, text }) =>
-    [...text.matchAll(/(?<!typeof )\b(?:import|require)\(\s*"(\.{1,2}\/[^"]+)\.ts"/g)].map(([, specifier]) =>
-      resolveImport(path, specifier!),
-    ),
-  );
-  expect(PACKED_MODULES.filter((module) => !late.includes(module))).toEqual([]);
 });
 
 test("static imports have no cycle", () => {

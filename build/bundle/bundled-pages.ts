@@ -1,5 +1,4 @@
-// The virtual module "rt:pages": scripts and styles of src/reporters/page as texts, for browsers. They are part of the compressed
-// script of the reports (build/bundle/compressed-modules.ts).
+// The virtual module "rt:pages": scripts and styles of src/reporters/page as texts, for browsers.
 import { join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import type { PageParts } from "../../src/reporters/page/document.ts";

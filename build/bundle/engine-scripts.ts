@@ -93,12 +93,13 @@ export function generatedModules(
   preload: string,
   optionPreload: string,
   debuggerScripts: Readonly<Record<string, string>>,
-  partsFile: string,
+  parts: Uint8Array,
 ): BunPlugin {
   return {
     name: "rt-generated",
     setup(build) {
-      build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: partsFile }));
+      build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: "rt.parts", namespace: "rt-parts" }));
+      build.onLoad({ filter: /.*/, namespace: "rt-parts" }, () => ({ contents: parts, loader: "file" }));
       // Relative to the root, because the path becomes part of the chunk's name and so of the program. Each importer gets a copy,
       // because a shared chunk would cost each of them more than its size.
       build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
