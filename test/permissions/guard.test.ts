@@ -5,7 +5,8 @@ import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 
 const SOURCE = join(import.meta.dir, "guard-program.c");
-const RUNS = Number(process.env.RT_FUZZ ?? 0);
+/** RT_FUZZ=100000, as before a release, makes it 10 million calls. */
+const RUNS = 100 * Number(process.env.RT_FUZZ ?? 0);
 /** Milliseconds. */
 const LIMIT = 1_800_000;
 
@@ -56,8 +57,15 @@ function listSeeds(): Uint8Array[] {
       Uint8Array.from([...seed, ...Array<number>(20).fill(answer)]),
     ),
   );
-  return [...answered, ...listReplacements()];
+  return [...answered, ...listReplacements(), LONG_FLAGS];
 }
+
+/** A connection to a resolver. The flags of the descriptor have too many digits. */
+const LONG_FLAGS = Uint8Array.from([
+  ...[3, 0, 0, 0, 16, 2, 0, 0, 53, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+  ...[128, 5, 0, 0, 128, 16, 0, 0, 0, 0, 0],
+  ...[0, 0, 22, 32, ...Buffer.from(`\nflags:\t${"7".repeat(24)}`)],
+]);
 
 /** A connection to this host, of a socket that the guard cannot copy and replaces. The last answer is that of the replacement. */
 function listReplacements(): Uint8Array[] {
@@ -84,7 +92,7 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     await using project = await createProject();
     const program = project.join("guard");
-    compileProgram(["cc", "-O0", "-o", program]);
+    compileProgram(["cc", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-o", program]);
     const random = createRandom(1);
     const seeds = listSeeds();
     const changed = Array.from({ length: 5000 }, () => {

@@ -3,7 +3,7 @@
 #include "../decimal.h"
 #include "../syscalls.h"
 #include <fcntl.h>
-#include <linux/limits.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/uio.h>
 
@@ -97,6 +97,9 @@ static long read_number(int pid, const char *file, size_t length, const char *fi
   const char *at = strstr(text, field);
   if (!at) return -ESRCH;
   long number = 0;
-  for (at += strlen(field); *at >= '0' && *at < '0' + base; at++) number = number * base + (*at - '0');
+  for (at += strlen(field); *at >= '0' && *at < '0' + base; at++) {
+    number = number * base + (*at - '0');
+    if (number > INT_MAX) return -ESRCH;
+  }
   return number;
 }
