@@ -55,6 +55,8 @@ static struct {
 } memory;
 /** The place of each open descriptor, plus 1. */
 static int opened[MAX_OPEN];
+/** Whether the descriptor was opened as one of the tracee's, not by a path, which may lead to one of rt's. */
+static int is_inherited[MAX_OPEN];
 static int answers, are_threads_refused, passed, is_copy_refused, protocol_type, is_connected, is_replaced;
 static enum network network;
 /** 192.0.2.2, port 80; 192.0.2.4, all ports but those of DNS; 192.0.2.1 is being written. */
@@ -84,13 +86,15 @@ static int is_open(long descriptor) {
   return descriptor >= FIRST && descriptor < FIRST + MAX_OPEN && opened[descriptor - FIRST] != 0;
 }
 
-static int place_of(const char *link) {
+static long descriptor_of(const char *link) {
   static const char START[] = "/proc/self/fd/";
   REQUIRE(strncmp(link, START, sizeof START - 1) == 0);
   const long descriptor = atol(link + sizeof START - 1);
   REQUIRE(is_open(descriptor));
-  return opened[descriptor - FIRST] - 1;
+  return descriptor;
 }
+
+static int place_of(const char *link) { return opened[descriptor_of(link) - FIRST] - 1; }
 
 static long read_memory(int pid, const struct iovec *to, const struct iovec *from) {
   const unsigned long start = (unsigned long)from->iov_base;
@@ -131,9 +135,19 @@ static void check_connect(long copy, const struct sockaddr *address, long length
   } else REQUIRE(address->sa_family == AF_UNSPEC || address->sa_family == AF_NETLINK);
 }
 
-static long check_change(int place) {
-  REQUIRE(place != LONG_PLACE && (PLACES[place].is_permitted || !PLACES[place].is_linked || PLACES[place].path[0] != '/'));
+static long check_change(long descriptor) {
+  const int place = opened[descriptor - FIRST] - 1;
+  REQUIRE(place != LONG_PLACE);
+  const int is_nameless = !PLACES[place].is_linked || PLACES[place].path[0] != '/';
+  REQUIRE(PLACES[place].is_permitted || (is_nameless && is_inherited[descriptor - FIRST]));
   return 0;
+}
+
+static long open_file(const char *path) {
+  static const int ERRORS[] = {ENOENT, EMFILE, EACCES, ELOOP, ESRCH};
+  const long descriptor = open_new(ERRORS, 5);
+  if (descriptor >= 0) is_inherited[descriptor - FIRST] = strncmp(path, "/proc/", 6) == 0 && strstr(path, "/fd/");
+  return descriptor;
 }
 
 /** Writes the name of a socket. Another process may connect to the guard's socket as well. */
@@ -160,14 +174,14 @@ static void pass_to_rt(const char *report, long length) {
 }
 
 static long simulate(long number, long a, long b, long c, long d, long e) {
-  static const int OPEN_ERRORS[] = {ENOENT, EMFILE, EACCES, ELOOP, ESRCH}, PROCESS_ERRORS[] = {EINVAL, ENOENT, ESRCH, EMFILE},
-                   COPY_ERRORS[] = {EPERM, ENOSYS, EBADF, EMFILE, ESRCH};
+  static const int PROCESS_ERRORS[] = {EINVAL, ENOENT, ESRCH, EMFILE}, COPY_ERRORS[] = {EPERM, ENOSYS, EBADF, EMFILE, ESRCH},
+                   DUPLICATE_ERRORS[] = {EMFILE};
   switch (number) {
   case __NR_process_vm_readv: return read_memory(a, (const void *)b, (const void *)d);
   case __NR_openat:
     REQUIRE(strlen((const char *)b) < PATH_MAX + 20 && c & O_CLOEXEC);
     REQUIRE((int)a == AT_FDCWD || is_open(a));
-    return open_new(OPEN_ERRORS, 5);
+    return open_file((const char *)b);
   case __NR_pidfd_open: return open_new(PROCESS_ERRORS, 4);
   case __NR_pidfd_getfd: {
     REQUIRE(is_open(a));
@@ -225,7 +239,7 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
   case __NR_fcntl:
     REQUIRE(b != F_SETFL || (is_open(a) && (opened[a - FIRST] == OWN_SOCKET || opened[a - FIRST] == SUBSTITUTE)));
     if (b == F_SETFL) return -(long)(take() % 2 * EPERM);
-    return b == F_DUPFD_CLOEXEC ? open_new(OPEN_ERRORS + 1, 1) : (long)(take() % 2 * O_NONBLOCK);
+    return b == F_DUPFD_CLOEXEC ? open_new(DUPLICATE_ERRORS, 1) : (long)(take() % 2 * O_NONBLOCK);
   case __NR_connect: {
     static const int RESULTS[] = {0, ECONNREFUSED, EINPROGRESS};
     check_connect(a, (const void *)b, c);
@@ -233,8 +247,8 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
     is_connected = result != ECONNREFUSED;
     return -(long)result;
   }
-  case __NR_fchmodat: REQUIRE((int)a == AT_FDCWD); return check_change(place_of((const char *)b));
-  case __NR_fchownat: REQUIRE(is_open(a) && ((const char *)b)[0] == 0 && e == AT_EMPTY_PATH); return check_change(opened[a - FIRST] - 1);
+  case __NR_fchmodat: REQUIRE((int)a == AT_FDCWD); return check_change(descriptor_of((const char *)b));
+  case __NR_fchownat: REQUIRE(is_open(a) && ((const char *)b)[0] == 0 && e == AT_EMPTY_PATH); return check_change(a);
   case __NR_ioctl:
     if ((unsigned long)b == SECCOMP_IOCTL_NOTIF_ID_VALID) return take() == 1 ? -ENOENT : 0;
     if ((unsigned long)b == SECCOMP_IOCTL_NOTIF_ADDFD) {
