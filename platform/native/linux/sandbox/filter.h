@@ -123,7 +123,7 @@ static const struct refused_call REFUSED[] = {
 #endif
 };
 
-enum { MAX_INSTRUCTIONS = 512, MAX_CALLS = 128, NUMBER = 0, ARCHITECTURE = 4 };
+enum { MAX_INSTRUCTIONS = 512, MAX_CALLS = 128, MAX_DISTANCE = 255, NUMBER = 0, ARCHITECTURE = 4 };
 /** The low half of an argument: both processors are little-endian. */
 #define ARGUMENT(index) (16 + (index) * 8)
 #define ARGUMENT_HIGH(index) (ARGUMENT(index) + 4)
@@ -136,7 +136,13 @@ struct bpf_program {
   unsigned short call_count;
 };
 
+/** Ends the launcher before the task starts. Only a change of this file can cause it. */
+static void require_room(size_t used, size_t room) {
+  if (used >= room) __builtin_trap();
+}
+
 static void add(struct bpf_program *program, unsigned short code, unsigned value, unsigned char yes, unsigned char no) {
+  require_room(program->length, MAX_INSTRUCTIONS);
   program->instructions[program->length++] = (struct sock_filter){code, yes, no, value};
 }
 
@@ -158,8 +164,15 @@ static unsigned short begin_if_set(struct bpf_program *program, unsigned bits) {
   return program->length - 1;
 }
 
+/** Returns how far a jump goes to get to the next instruction. */
+static unsigned char distance_from(const struct bpf_program *program, unsigned short place) {
+  const size_t distance = program->length - place - 1;
+  require_room(distance, MAX_DISTANCE + 1);
+  return distance;
+}
+
 static void end_block(struct bpf_program *program, unsigned short place) {
-  program->instructions[place].jf = program->length - place - 1;
+  program->instructions[place].jf = distance_from(program, place);
 }
 
 static void answer_if_equal(struct bpf_program *program, unsigned value, unsigned action) {
@@ -172,8 +185,13 @@ static void allow_if_equal(struct bpf_program *program, unsigned value) {
   answer_if_equal(program, value, SECCOMP_RET_ALLOW);
 }
 
+static void add_call(struct bpf_program *program, struct refused_call call) {
+  require_room(program->call_count, MAX_CALLS);
+  program->calls[program->call_count++] = call;
+}
+
 static unsigned short begin_call(struct bpf_program *program, unsigned number) {
-  program->calls[program->call_count++] = (struct refused_call){number, DECIDED_BY_BLOCKS};
+  add_call(program, (struct refused_call){number, DECIDED_BY_BLOCKS});
   load(program, NUMBER);
   return begin_if_equal(program, number);
 }
@@ -388,7 +406,7 @@ static void add_search(struct bpf_program *program, const struct refused_call *c
       end_block(program, block);
     }
     answer(program, SECCOMP_RET_ALLOW);
-    program->instructions[test].jt = program->length - test - 1;
+    program->instructions[test].jt = distance_from(program, test);
   }
   answer(program, SECCOMP_RET_ALLOW);
   for (size_t each = 0; each < jump_count; each++)
@@ -402,7 +420,7 @@ static void build_filter(struct bpf_program *program, int is_open, int notifies)
   add_blocks(&blocks, is_open);
   if (notifies) add_notifications(&blocks);
   answer(&blocks, SECCOMP_RET_ALLOW);
-  for (size_t each = 0; each < sizeof REFUSED / sizeof *REFUSED; each++) blocks.calls[blocks.call_count++] = REFUSED[each];
+  for (size_t each = 0; each < sizeof REFUSED / sizeof *REFUSED; each++) add_call(&blocks, REFUSED[each]);
   sort_calls(blocks.calls, blocks.call_count);
   load(program, ARCHITECTURE);
   add(program, BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
@@ -411,5 +429,6 @@ static void build_filter(struct bpf_program *program, int is_open, int notifies)
   add(program, BPF_JMP | BPF_JGE | BPF_K, FIRST_UNKNOWN, 0, 1);
   refuse(program, ENOSYS);
   add_search(program, blocks.calls, blocks.call_count);
+  require_room(program->length + blocks.length, MAX_INSTRUCTIONS + 1);
   for (size_t each = 0; each < blocks.length; each++) program->instructions[program->length++] = blocks.instructions[each];
 }
