@@ -20,6 +20,7 @@ import { computeProfile, describeProfile, type Profile } from "./profile.ts";
 import { findHome, makeWritableFolders, resolveRules } from "./child-rules.ts";
 import type { RefusalExplainer } from "./refusal-explainer.ts";
 import type { ExplainedRefusal, StepPermissions } from "./step-permissions.ts";
+import { checkRepository } from "./repository-credentials.ts";
 import { checkSupport } from "./support-check.ts";
 import type { EntryBase } from "./table-entries.ts";
 import type { TaskObservation } from "./task-observation.ts";
@@ -104,8 +105,12 @@ export class TaskPermissions {
   /** @throws UserError */
   async #prepareRestricted(restricted: readonly PermittedTask[]): Promise<void> {
     if (restricted.length === 0) return;
-    const warning = checkSupport(await findSupport(), restricted, this.#settings.isLocked);
-    if (warning !== undefined && !this.#isWarned) reportLine(warning);
+    const { isLocked } = this.#settings;
+    const warnings = [
+      checkSupport(await findSupport(), restricted, isLocked),
+      checkRepository(this.#root, isLocked),
+    ];
+    for (const warning of warnings) if (warning !== undefined && !this.#isWarned) reportLine(warning);
     this.#isWarned = true;
     const widens = restricted.some((task) => wideningsOf("", this.tableOf(task)!).length > 0);
     if (widens) {
