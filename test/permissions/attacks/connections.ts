@@ -155,5 +155,20 @@ export const connections: Attempts = {
   "opens a socket of shared memory communication": () => call(SOCKET, 43, SOCK_STREAM, 0) >= 0,
   "opens a raw socket of IPv6": () => call(SOCKET, AF_INET6, SOCK_RAW, 58) >= 0,
   "opens a socket of the kernel's audit": () => call(SOCKET, 16, SOCK_RAW, 9) >= 0,
+  "sends packets for this host along a route by another machine": () => {
+    const [IPV6, ROUTING_HEADER] = [41, 57];
+    // A segment routing header with one segment more than the destination: 2001:db8::1.
+    const header = new Uint8Array(40);
+    header.set([0, 4, 4, 1, 1]);
+    header.set([0x20, 1, 0xd, 0xb8], 24);
+    header[39] = 1;
+    const socket = call(SOCKET, AF_INET6, SOCK_STREAM, 0);
+    return call([54, 208], socket, IPV6, ROUTING_HEADER, memory(header.buffer), header.length) === 0;
+  },
+  "sends packets for this host by a network device": () => {
+    const [SOL_SOCKET, BIND_TO_DEVICE] = [1, 25];
+    const socket = call(SOCKET, AF_INET, SOCK_STREAM, 0);
+    return call([54, 208], socket, SOL_SOCKET, BIND_TO_DEVICE, text("lo"), 3) === 0;
+  },
   "opens a socket of the kernel's connections": () => call(SOCKET, 16, SOCK_RAW, 4) >= 0,
 };

@@ -61,6 +61,14 @@ export const kernel: Attempts = {
     new Uint8Array(toArrayBuffer(place, 0, code.length)).set(code);
     return CFunction({ ptr: place as never, returns: "i32" })() === process.pid;
   },
+  "asks the file system for a copy of a volume": () => {
+    const SNAPSHOT_OF_BTRFS = 0x50009401;
+    const program = `import errno, fcntl, os
+try: fcntl.ioctl(os.open(".", os.O_RDONLY), ${SNAPSHOT_OF_BTRFS}, bytes(1024))
+except OSError as error: exit(error.errno == errno.EPERM)`;
+    // Other file systems do not know the request.
+    return spawnSync("python3", ["-c", program]).status === 0;
+  },
   "runs a program as root by sudo": () => spawnSync("sudo", ["-n", "true"]).status === 0,
   "makes a network namespace": () => spawnSync("unshare", ["-Urn", "true"]).status === 0,
 };

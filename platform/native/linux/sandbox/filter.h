@@ -14,6 +14,7 @@
 #include <linux/filter.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -123,7 +124,7 @@ static const struct refused_call REFUSED[] = {
 #endif
 };
 
-enum { MAX_INSTRUCTIONS = 512, MAX_CALLS = 128, MAX_DISTANCE = 255, NUMBER = 0, ARCHITECTURE = 4 };
+enum { MAX_INSTRUCTIONS = 768, MAX_CALLS = 128, MAX_DISTANCE = 255, NUMBER = 0, ARCHITECTURE = 4 };
 /** The low half of an argument: both processors are little-endian. */
 #define ARGUMENT(index) (16 + (index) * 8)
 #define ARGUMENT_HIGH(index) (ARGUMENT(index) + 4)
@@ -236,6 +237,24 @@ static void refuse_others(struct bpf_program *program, unsigned number, int argu
   end_block(program, call);
 }
 
+/**
+ * Refuses the call for other processes, for a group, and for all of a user.
+ *
+ * @param single the first argument for one process, whose id is the second argument
+ */
+static void refuse_groups(struct bpf_program *program, unsigned number, unsigned single) {
+  unsigned short call = begin_call(program, number);
+  load(program, ARGUMENT(0));
+  unsigned short process = begin_if_equal(program, single);
+  load(program, ARGUMENT(1));
+  allow_if_equal(program, 0);
+  end_block(program, process);
+  refuse(program, EPERM);
+  end_block(program, call);
+}
+
+enum { PRIORITY_OF_PROCESS = 0, IO_PRIORITY_OF_PROCESS = 1 };
+
 enum { NAMESPACES = 0x7e020000, TIME_NAMESPACE = 0x80, FAST_OPEN = 0x20000000 };
 
 struct refused_request {
@@ -261,6 +280,20 @@ static const struct refused_request REFUSED_REQUESTS[] = {
     {0x40046602, EOPNOTSUPP},
     {0x40087602, EOPNOTSUPP},
     {0x401c5820, EOPNOTSUPP},
+    // The same: EXT4_IOC_SETVERSION, FS_IOC_ENABLE_VERITY, FS_IOC_SET_ENCRYPTION_POLICY.
+    {0x40086604, EOPNOTSUPP},
+    {0x40806685, EOPNOTSUPP},
+    {0x800c6613, EOPNOTSUPP},
+    // Copies of volumes with closed folders, and folders in a folder that was opened to be read. Landlock does not restrict them:
+    // BTRFS_IOC_SNAP_CREATE, SUBVOL_CREATE, SNAP_DESTROY, each with its second version; BCH_IOCTL_SUBVOLUME_CREATE and _DESTROY.
+    {0x50009401, EPERM},
+    {0x5000940e, EPERM},
+    {0x5000940f, EPERM},
+    {0x50009417, EPERM},
+    {0x50009418, EPERM},
+    {0x5000943f, EPERM},
+    {0x4020bc10, EPERM},
+    {0x4020bc11, EPERM},
 };
 
 enum { TYPE = 0xf, TCP = 6, UDP = 17, NETLINK_OF_ROUTES = 0 };
@@ -315,9 +348,35 @@ static void restrict_sockets(struct bpf_program *program, int is_open) {
   end_block(program, call);
 }
 
+struct refused_option {
+  int level, name;
+};
+
+/** Options of sockets that send packets for a permitted address to another one: a route by given hosts, or by a given device. */
+static const struct refused_option REFUSED_OPTIONS[] = {
+    {SOL_SOCKET, SO_BINDTODEVICE},
+    {SOL_SOCKET, 62 /* SO_BINDTOIFINDEX */},
+    {IPPROTO_IP, 4 /* IP_OPTIONS */},
+    {IPPROTO_IPV6, 6 /* IPV6_2292PKTOPTIONS */},
+    {IPPROTO_IPV6, 57 /* IPV6_RTHDR */},
+};
+
+static void restrict_routes(struct bpf_program *program) {
+  unsigned short call = begin_call(program, __NR_setsockopt);
+  for (size_t each = 0; each < sizeof REFUSED_OPTIONS / sizeof *REFUSED_OPTIONS; each++) {
+    load(program, ARGUMENT(1));
+    unsigned short level = begin_if_equal(program, REFUSED_OPTIONS[each].level);
+    load(program, ARGUMENT(2));
+    answer_if_equal(program, REFUSED_OPTIONS[each].name, SECCOMP_RET_ERRNO | EPERM);
+    end_block(program, level);
+  }
+  end_block(program, call);
+}
+
 /** Instructions of the calls that depend on an argument. @param is_open whether the task may use the network beyond loopback */
 static void add_blocks(struct bpf_program *program, int is_open) {
   restrict_sockets(program, is_open);
+  if (!is_open) restrict_routes(program);
   refuse_bits(program, __NR_unshare, 0, NAMESPACES | TIME_NAMESPACE);
   refuse_bits(program, __NR_clone, 0, NAMESPACES);
   // TCP fast open connects without connect.
@@ -340,8 +399,8 @@ static void add_blocks(struct bpf_program *program, int is_open) {
   for (size_t each = 0; each < sizeof REFUSED_REQUESTS / sizeof *REFUSED_REQUESTS; each++)
     answer_if_equal(program, REFUSED_REQUESTS[each].request, SECCOMP_RET_ERRNO | REFUSED_REQUESTS[each].error);
   end_block(program, call);
-  refuse_others(program, __NR_setpriority, 1);
-  refuse_others(program, __NR_ioprio_set, 1);
+  refuse_groups(program, __NR_setpriority, PRIORITY_OF_PROCESS);
+  refuse_groups(program, __NR_ioprio_set, IO_PRIORITY_OF_PROCESS);
   refuse_others(program, __NR_sched_setscheduler, 0);
   refuse_others(program, __NR_sched_setparam, 0);
   refuse_others(program, __NR_sched_setattr, 0);
