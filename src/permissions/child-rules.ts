@@ -22,7 +22,7 @@ let hasResolved = false;
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
   const { envFolders, sockets, network, hosts } = profile;
-  const configs = profile.toolConfigs.filter(hasToken);
+  const configs = [...profile.toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
   const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => findRealPath(path) ?? []);
   const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
   const isFirst = !hasResolved;
@@ -79,6 +79,30 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
   );
 }
 
+/** Version managers in HOME, and the way from a version of Node.js to the configuration of its npm. */
+const NODE_VERSIONS: readonly (readonly [folder: string, config: string])[] = [
+  [".nvm/versions/node", "etc/npmrc"],
+  [".fnm/node-versions", "installation/etc/npmrc"],
+  [".local/share/fnm/node-versions", "installation/etc/npmrc"],
+  [".local/share/mise/installs/node", "etc/npmrc"],
+  [".local/share/pnpm/nodejs", "etc/npmrc"],
+  [".volta/tools/image/node", "etc/npmrc"],
+  [".asdf/installs/nodejs", "etc/npmrc"],
+];
+
+/** The configurations that `npm config set --global` has written with any version, not only that of PATH. */
+function listNpmConfigs(home: string): string[] {
+  return NODE_VERSIONS.flatMap(([folder, config]) =>
+    listFolders(join(home, folder)).map((version) => join(home, folder, version, config)),
+  );
+}
+
+/** Returns the names of folders, and of links that may lead to folders. */
+function listFolders(path: string): string[] {
+  const listing = directories.listDirectory(path);
+  return [...(listing?.directories ?? []), ...(listing?.links ?? [])];
+}
+
 /** Without a token, npm needs its settings. */
 function hasToken(path: string): boolean {
   const content = filesystem.readFile(path);
@@ -89,10 +113,7 @@ function hasToken(path: string): boolean {
 /** Profiles with the sessions of a user, which Playwright's server for assistants keeps beside its browsers. */
 function listBrowserProfiles(home: string): string[] {
   const folder = join(home, ".cache/ms-playwright");
-  const listing = directories.listDirectory(folder);
-  return [...(listing?.directories ?? []), ...(listing?.links ?? [])]
-    .filter((name) => name.startsWith("mcp-"))
-    .map((name) => join(folder, name));
+  return listFolders(folder).flatMap((name) => (name.startsWith("mcp-") ? [join(folder, name)] : []));
 }
 
 /** Makes the folders that the table names and that do not exist, because a rule needs one. @throws UserError */

@@ -70,7 +70,7 @@ const ROOT_FILES: readonly string[] = [
 /** Folders of HOME in which tools install themselves and keep what they have downloaded. None has credentials. */
 const TOOL_FOLDERS: readonly string[] = [
   ...[".nvm", ".fnm", ".local/share/fnm", ".volta", ".asdf", ".local/share/mise", ".local/share/pnpm"],
-  ...[".bun", ".deno", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rbenv", ".pyenv"],
+  ...[".bun", ".deno/bin", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", ".rbenv", ".pyenv"],
   ...[".sdkman/candidates", ".local/bin", ".local/lib", "go/bin", "go/pkg", ".npm/_cacache", ".npm/_npx"],
   ...[".yarn/berry/cache", ".yarn/releases", ".cache/node", ".cache/ms-playwright", ".cache/puppeteer"],
   ...[".cache/Cypress", ".cache/prisma", ".cache/pnpm", ".cache/yarn", ".cache/electron", ".m2/repository"],

@@ -39,7 +39,7 @@ export interface PermittedTask {
 }
 
 /** Counts when the defaults change, because they are part of the cache key. */
-const VERSION_OF_DEFAULTS = 1;
+const VERSION_OF_DEFAULTS = 2;
 
 export class TaskPermissions {
   readonly #settings: PermissionSettings;

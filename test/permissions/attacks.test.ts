@@ -53,6 +53,8 @@ const FILES = {
   "home/.npm/_cacache/content": "own\n",
   "home/.nvm/versions/node/v1/bin/npm": "own\n",
   "home/.nvm/versions/node/v1/etc/npmrc": `//registry.example/:_authToken=${SECRET}\n`,
+  "home/.nvm/versions/node/v0/etc/npmrc": `//registry.example/:_authToken=${SECRET}\n`,
+  "home/.deno/deployctl/credentials.json": SECRET,
   "home/.exchanged/file": "own\n",
   "home/.exchangeable": "own\n",
   "home/.local/share/pnpm/store/shared.js": "own\n",

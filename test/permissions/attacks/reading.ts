@@ -128,6 +128,9 @@ export const reading: Attempts = {
   "reads .dev.vars of another package": () => hasSecret("../b/.dev.vars"),
   "reads the configuration of npm for all users": () =>
     hasSecret(join(home, ".nvm/versions/node/v1/etc/npmrc")),
+  "reads the configuration of npm of another version of Node.js": () =>
+    hasSecret(join(home, ".nvm/versions/node/v0/etc/npmrc")),
+  "reads the token of Deno Deploy": () => hasSecret(join(home, ".deno/deployctl/credentials.json")),
   "reads the sessions of an assistant's browser": () =>
     hasSecret(join(home, ".cache/ms-playwright/mcp-chrome-profile/Cookies")),
 };
