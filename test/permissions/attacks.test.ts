@@ -154,6 +154,7 @@ const OPTIONAL = [
   "opens a raw socket of IPv6",
   "opens a socket of the kernel's audit",
   "opens a socket of the kernel's connections",
+  "announces a group with its data to the network",
   "sends packets for this host along a route by another machine",
   "copies a descriptor of a process that has started it",
   "advises the kernel about the memory of another process",

@@ -170,5 +170,13 @@ export const connections: Attempts = {
     const socket = call(SOCKET, AF_INET, SOCK_STREAM, 0);
     return call([54, 208], socket, SOL_SOCKET, BIND_TO_DEVICE, text("lo"), 3) === 0;
   },
+  "announces a group with its data to the network": () => {
+    const [IPV6, JOIN_GROUP] = [41, 42];
+    const request = new Uint8Array(136);
+    request.set([1, 0, 0, 0, 0, 0, 0, 0, AF_INET6]);
+    request.set([0xff, 1, ...new TextEncoder().encode("data"), 1], 16);
+    const socket = call(SOCKET, AF_INET6, SOCK_STREAM, 0);
+    return call([54, 208], socket, IPV6, JOIN_GROUP, memory(request.buffer), request.length) === 0;
+  },
   "opens a socket of the kernel's connections": () => call(SOCKET, 16, SOCK_RAW, 4) >= 0,
 };

@@ -352,31 +352,39 @@ struct refused_option {
   int level, name;
 };
 
-/** Options of sockets that send packets for a permitted address to another one: a route by given hosts, or by a given device. */
+/**
+ * Options that send packets to other machines than the address of a connection. They set a route or a device. Or they join groups,
+ * which the system announces.
+ */
 static const struct refused_option REFUSED_OPTIONS[] = {
     {SOL_SOCKET, SO_BINDTODEVICE},
     {SOL_SOCKET, 62 /* SO_BINDTOIFINDEX */},
     {IPPROTO_IP, 4 /* IP_OPTIONS */},
     {IPPROTO_IPV6, 6 /* IPV6_2292PKTOPTIONS */},
     {IPPROTO_IPV6, 57 /* IPV6_RTHDR */},
+    {IPPROTO_IP, 42 /* MCAST_JOIN_GROUP */},
+    {IPPROTO_IP, 46 /* MCAST_JOIN_SOURCE_GROUP */},
+    {IPPROTO_IPV6, 42 /* MCAST_JOIN_GROUP */},
+    {IPPROTO_IPV6, 46 /* MCAST_JOIN_SOURCE_GROUP */},
 };
 
-static void restrict_routes(struct bpf_program *program) {
+/** Compares level and name in one number. Levels and names of the kernel have less than 16 bits. */
+static void restrict_options(struct bpf_program *program) {
   unsigned short call = begin_call(program, __NR_setsockopt);
-  for (size_t each = 0; each < sizeof REFUSED_OPTIONS / sizeof *REFUSED_OPTIONS; each++) {
-    load(program, ARGUMENT(1));
-    unsigned short level = begin_if_equal(program, REFUSED_OPTIONS[each].level);
-    load(program, ARGUMENT(2));
-    answer_if_equal(program, REFUSED_OPTIONS[each].name, SECCOMP_RET_ERRNO | EPERM);
-    end_block(program, level);
-  }
+  load(program, ARGUMENT(1));
+  add(program, BPF_ALU | BPF_LSH | BPF_K, 16, 0, 0);
+  add(program, BPF_MISC | BPF_TAX, 0, 0, 0);
+  load(program, ARGUMENT(2));
+  add(program, BPF_ALU | BPF_OR | BPF_X, 0, 0, 0);
+  for (size_t each = 0; each < sizeof REFUSED_OPTIONS / sizeof *REFUSED_OPTIONS; each++)
+    answer_if_equal(program, (unsigned)REFUSED_OPTIONS[each].level << 16 | REFUSED_OPTIONS[each].name, SECCOMP_RET_ERRNO | EPERM);
   end_block(program, call);
 }
 
 /** Instructions of the calls that depend on an argument. @param is_open whether the task may use the network beyond loopback */
 static void add_blocks(struct bpf_program *program, int is_open) {
   restrict_sockets(program, is_open);
-  if (!is_open) restrict_routes(program);
+  if (!is_open) restrict_options(program);
   refuse_bits(program, __NR_unshare, 0, NAMESPACES | TIME_NAMESPACE);
   refuse_bits(program, __NR_clone, 0, NAMESPACES);
   // TCP fast open connects without connect.
