@@ -13,7 +13,7 @@ import { host } from "../../platform/processes/process.ts";
 import { oneLine, printable } from "../printable.ts";
 import { UserError } from "../user-error.ts";
 import { isWithin } from "../workspace/member-match.ts";
-import { type Profile, SYSTEM_FOLDERS } from "./profile.ts";
+import { type Profile, type ProfileRule, SYSTEM_FOLDERS } from "./profile.ts";
 
 /** The rules of a profile without the spare ones, for further tasks. */
 const shortenedRules = new WeakMap<Profile, readonly FileRule[]>();
@@ -23,7 +23,9 @@ let hasResolved = false;
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
   const { envFolders, sockets, network, hosts } = profile;
   const configs = [...profile.toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
-  const closed = [...configs, ...listBrowserProfiles(home)].flatMap((path) => findRealPath(path) ?? []);
+  const closed = [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
+    (path) => findRealPath(path) ?? [],
+  );
   const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
   const isFirst = !hasResolved;
   hasResolved = true;
@@ -49,7 +51,11 @@ function listFileRules(profile: Profile, isFirst: boolean): readonly FileRule[] 
   const known = shortenedRules.get(profile);
   if (known) return known;
   // For one task, the search for spare rules takes longer than the rules themselves.
-  const used = isFirst ? profile.rules : profile.rules.filter(({ path, access }) => !isCovered(path, access));
+  const rules = profile.rules.flatMap((rule) =>
+    rule.path === OPTIONAL ? listOptional(rule, profile) : rule,
+  );
+  const isWhole = rules.some(({ path }) => path === OPTIONAL);
+  const used = isFirst || !isWhole ? rules : rules.filter(({ path, access }) => !isCovered(path, access));
   const files: FileRule[] = [
     ...ownFiles(),
     ...used.map(({ path, access, source }) => {
@@ -59,6 +65,19 @@ function listFileRules(profile: Profile, isFirst: boolean): readonly FileRule[] 
   ];
   if (!isFirst) shortenedRules.set(profile, files);
   return files;
+}
+
+/** The folder of the system in which agents of CI services also keep their tokens and their projects. */
+const OPTIONAL = "/opt";
+
+/** Replaces the rule by rules for the folders beside the project, if the project is deeper in the folder. */
+function listOptional(rule: ProfileRule, { rules }: Profile): readonly ProfileRule[] {
+  const folder = systemTarget(OPTIONAL) ?? OPTIONAL;
+  const root = rules.find(({ source }) => source === "project")!.path;
+  const [own, ...below] = isWithin(root, folder) ? root.slice(folder.length + 1).split("/") : [];
+  if (below.length === 0) return [rule];
+  const names = listFolders(folder).filter((name) => name !== own);
+  return names.map((name) => ({ ...rule, path: join(folder, name) }));
 }
 
 /** Folders of the system, and those within them, without symlinks. They are looked up once, because no task can change them. */
@@ -78,6 +97,9 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
     SYSTEM_FOLDERS.some((each) => each !== path && isWithin(target, each) && systemTarget(each) === each)
   );
 }
+
+/** Configuration of CI agents with their tokens. Scripts of a job run as the same user. */
+const AGENT_FOLDERS = ["/etc/buildkite-agent", "/etc/circleci-runner", "/etc/gitlab-runner"];
 
 /** Version managers in HOME, and the way from a version of Node.js to the configuration of its npm. */
 const NODE_VERSIONS: readonly (readonly [folder: string, config: string])[] = [

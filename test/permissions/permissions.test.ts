@@ -230,6 +230,35 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect(stderr).toContain("/etc/shadow: Permission denied");
   });
 
+  test("a task reads its project and tools in /opt, but not what is beside its project there, nor tokens of agents", async () => {
+    const script =
+      "cat ../../.credentials ../other /etc/buildkite-agent/token; cat own /opt/tool/file; linked";
+    const agent = "opt/agent/_work";
+    await using place = await createProject({
+      [`${agent}/project/package.json`]: {
+        scripts: { first: script, second: script },
+        workspaces: ["packages/*"],
+      },
+      [`${agent}/project/own`]: "own\n",
+      [`${agent}/other`]: "other\n",
+      [`${agent}/_tool/bin/linked`]: "#!/bin/sh\necho linked\n",
+      "opt/agent/.credentials": "token\n",
+      "opt/tool/file": "tool\n",
+      "etc/buildkite-agent/token": "token\n",
+      "etc/hosts": "",
+    });
+    chmodSync(place.join(agent, "_tool/bin/linked"), 0o755);
+    const enter = `for each in etc opt; do mount --bind "$0/$each" "/$each"; done; cd "/${agent}/project"; exec "$@"`;
+    const { stdout, stderr } = await runRt({
+      program: ["unshare", "-Urm", "sh", "-ec", enter, place.path, RT],
+      args: ["run", "--silent", "--permissions", "--sequential", "first", "second"],
+      cwd: place.path,
+      env: { TMPDIR: place.path, PATH: `/${agent}/_tool/bin:${process.env.PATH}` },
+    });
+    const denied = stderr.match(/\S+: Permission denied/g);
+    expect([stdout.replaceAll(/^.*\| /gm, ""), denied?.length]).toEqual(["own\ntool\nlinked\n".repeat(2), 6]);
+  });
+
   test("a task cannot list the temporary files of another task, and has folders for nx in its own", async () => {
     await using place = await besideFolder({
       ...manifest({
