@@ -95,12 +95,15 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
   }
 }
 
+const CHANGE_DIRECTORY = {
+  posix_spawn_file_actions_addchdir_np: { args: [pointer, pointer], returns: i32 },
+} as const;
+let directoryChange: Libc<typeof CHANGE_DIRECTORY>["functions"] | undefined;
+
 /** Opened separately: old C libraries lack the call. */
 function changeDirectory(actions: Pointer, directory: string): void {
-  const { functions } = openLibc({
-    posix_spawn_file_actions_addchdir_np: { args: [pointer, pointer], returns: i32 },
-  });
-  functions.posix_spawn_file_actions_addchdir_np(actions, ptr(encodeCString(directory)));
+  directoryChange ??= openLibc(CHANGE_DIRECTORY).functions;
+  directoryChange.posix_spawn_file_actions_addchdir_np(actions, ptr(encodeCString(directory)));
 }
 
 export interface EnvironmentChanges {
