@@ -1,8 +1,6 @@
 // Decides whether several tasks are shown as a list. The caller checks the terminal.
+import { areLongRunning } from "../../tasks/long-running.ts";
 import type { ScriptTask, TaskRequest } from "../../tasks/task.ts";
-
-/** Names of scripts that usually run until they are stopped. */
-const LONG_RUNNING = /^(?:dev|preview|serve|start|watch)(?:$|[:.-])/;
 
 type ListRequest = Pick<
   TaskRequest,
@@ -20,9 +18,5 @@ export function wantsList(tasks: readonly ListCandidate[], request: ListRequest)
   if (ui === "list") return true;
   // Screen readers cannot read a screen that is redrawn; rt run --pick reads the same variable.
   if (env.ACCESSIBLE || sequential || elideLines !== undefined || watcher) return false;
-  const longRunning = tasks.filter(({ scriptName, rule }) => rule?.service || LONG_RUNNING.test(scriptName));
-  // Services that only dependents need end with these.
-  return (
-    longRunning.length > 1 && longRunning.some(({ rule, isDependency }) => !(rule?.service && isDependency))
-  );
+  return areLongRunning(tasks);
 }

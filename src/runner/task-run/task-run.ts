@@ -18,7 +18,9 @@ import { chooseLimit } from "../../tasks/execution/concurrency-limit.ts";
 import { Executor } from "../../tasks/execution/executor.ts";
 import { choosePlacement, type RemoteRun } from "../../tasks/execution/placement.ts";
 import { type FailurePolicy, Schedule, type TaskFailure } from "../../tasks/execution/schedule.ts";
+import { describeOutcome, labelOf } from "../../tasks/labels.ts";
 import type { SharedRun } from "../../tasks/leases/shared-run.ts";
+import { areLongRunning } from "../../tasks/long-running.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { SharedCacheConnection } from "../../tasks/task-cache.ts";
@@ -174,7 +176,7 @@ export class TaskRun {
       limit: shared?.leases ? Number.POSITIVE_INFINITY : chooseLimit(request),
       remoteTasks:
         remote && !sequential ? { limit: remoteLimit, has: (task) => remoteTasks.has(task) } : undefined,
-      onFailure: this.#watcher && parallel ? "continue" : choosePolicy(request),
+      onFailure: this.#choosePolicy(),
       run: (task, control) => executor.run(task, control),
       // A lease is taken once.
       mayHit: (task) => !shared?.leases && (request.cache?.mayHit(task) ?? false),
@@ -183,8 +185,26 @@ export class TaskRun {
       mayEnd: (task) => executor.watched.isRunning(task),
       settle: (task, outcome) =>
         void this.#reporters.emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
-      stop: () => (watcher ? undefined : executor.stop("SIGTERM")),
+      stop: (failure) => {
+        if (watcher) return;
+        if (!sequential && areLongRunning(tasks)) this.#explainStop(failure);
+        executor.stop("SIGTERM");
+      },
     });
+  }
+
+  #choosePolicy(): FailurePolicy {
+    const { parallel, sequential, noExitOnError } = this.#request;
+    if (noExitOnError || (this.#watcher && parallel)) return "continue";
+    if (parallel || sequential) return "stop";
+    // A list and a watched run restart the task.
+    return !this.#watcher && areLongRunning(this.#plan.tasks) ? "stop" : "skip";
+  }
+
+  /** Servers that rt stops often end with exit code 0, so the line says why they end. */
+  #explainStop({ task, outcome }: TaskFailure): void {
+    const failure = `${labelOf(task)}: ${describeOutcome(outcome)}`;
+    this.#remark(`${failure}; stopping the other scripts, which --no-exit-on-error keeps`);
   }
 
   async #watch(
@@ -262,11 +282,6 @@ export class TaskRun {
 function selectRemoteTasks({ tasks }: TaskPlan, { remote }: TaskRequest): ReadonlySet<ScriptTask> {
   if (!remote) return new Set();
   return new Set(tasks.filter((task) => choosePlacement(remote.eligibilityOf(task)).place === "remote"));
-}
-
-function choosePolicy({ parallel, sequential, noExitOnError }: TaskRequest): FailurePolicy {
-  if (noExitOnError) return "continue";
-  return parallel || sequential ? "stop" : "skip";
 }
 
 function statusOf(outcome: TaskOutcome): RunStatus {

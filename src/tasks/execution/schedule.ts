@@ -48,8 +48,8 @@ export interface ScheduleOptions {
   settle(task: ScriptTask, outcome: TaskOutcome): void;
   /** Whether a running task can be ended for a restart: it has started. Used by `reach` only. */
   mayEnd?(task: ScriptTask): boolean;
-  /** Ends all running tasks. Called at most once in a round. */
-  stop(): void;
+  /** Ends all running tasks after the first failure. Called at most once in a round. */
+  stop(failure: TaskFailure): void;
 }
 
 /**
@@ -241,7 +241,7 @@ export class Schedule {
     if (isFailure) this.#first ??= { task, outcome };
     if (isFailure && onFailure === "stop" && !isOver) {
       this.#isStopped = true;
-      stop();
+      stop({ task, outcome });
     }
     if (isFailure && before === "ready") this.#abortDependents(task);
     if (isFailure && onFailure === "skip") this.#skip(this.#dependents[index]!, task);
