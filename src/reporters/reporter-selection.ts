@@ -89,7 +89,7 @@ async function openReport(
       file,
       plan,
       request,
-      chooseLimit(request),
+      chooseLimit(request, plan.tasks),
     );
   if (kind === "trace")
     return (await import("./report-files/trace-reporter.ts")).createTraceReporter(file, plan, request);

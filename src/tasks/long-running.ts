@@ -7,9 +7,10 @@ const LONG_RUNNING = /^(?:dev|preview|serve|start|watch)(?:$|[:.-])/;
 
 type TaskCandidate = Pick<ScriptTask, "scriptName" | "rule" | "isDependency">;
 
-/** Whether several tasks run until they are stopped, so that the run does not end by itself. */
-export function areLongRunning(tasks: readonly TaskCandidate[]): boolean {
+/** Counts the tasks that run until they are stopped. Returns 0 if the run ends by itself, or if there is only one. */
+export function countLongRunning(tasks: readonly TaskCandidate[]): number {
   const found = tasks.filter(({ scriptName, rule }) => rule?.service || LONG_RUNNING.test(scriptName));
   // Services that only dependents need end with these.
-  return found.length > 1 && found.some(({ rule, isDependency }) => !(rule?.service && isDependency));
+  const isEndless = found.some(({ rule, isDependency }) => !(rule?.service && isDependency));
+  return isEndless && found.length > 1 ? found.length : 0;
 }

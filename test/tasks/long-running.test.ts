@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { appendFile } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { startRt } from "../support/rt.ts";
+import { expectRt, startRt } from "../support/rt.ts";
 import { workspace } from "../support/workspace.ts";
 
 /** Runs `dev` of two packages. @param end written to the pipe of the server that continues when the other has ended */
@@ -44,5 +44,17 @@ describe("rt run --filter with several servers", () => {
     expect(run.stdout).toContain("b dev: kept\n");
     expect(run.stderr).not.toContain("stopping");
     expect(run.status).toBe(code);
+  });
+
+  test("starts all of them, also if there are more than processors", async () => {
+    const names = Array.from({ length: navigator.hardwareConcurrency + 1 }, (_, at) => `p${at}`);
+    const all = `[ $(ls ../*/started | wc -l) = ${names.length} ]`;
+    const dev = `echo > started; until ${all}; do sleep 0.05; done`;
+    await expectRt({
+      files: workspace(Object.fromEntries(names.map((name) => [name, { scripts: { dev } }]))),
+      args: ["run", "--silent", "--filter", "*", "dev"],
+      stdout: /^(?:p\d+ dev: Exited with code 0\n)+$/,
+      stderr: "",
+    });
   });
 });

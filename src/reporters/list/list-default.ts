@@ -1,5 +1,5 @@
 // Decides whether several tasks are shown as a list. The caller checks the terminal.
-import { areLongRunning } from "../../tasks/long-running.ts";
+import { countLongRunning } from "../../tasks/long-running.ts";
 import type { ScriptTask, TaskRequest } from "../../tasks/task.ts";
 
 type ListRequest = Pick<
@@ -18,5 +18,5 @@ export function wantsList(tasks: readonly ListCandidate[], request: ListRequest)
   if (ui === "list") return true;
   // Screen readers cannot read a screen that is redrawn; rt run --pick reads the same variable.
   if (env.ACCESSIBLE || sequential || elideLines !== undefined || watcher) return false;
-  return areLongRunning(tasks);
+  return countLongRunning(tasks) > 0;
 }

@@ -20,7 +20,7 @@ import { choosePlacement, type RemoteRun } from "../../tasks/execution/placement
 import { type FailurePolicy, Schedule, type TaskFailure } from "../../tasks/execution/schedule.ts";
 import { describeOutcome, labelOf } from "../../tasks/labels.ts";
 import type { SharedRun } from "../../tasks/leases/shared-run.ts";
-import { areLongRunning } from "../../tasks/long-running.ts";
+import { countLongRunning } from "../../tasks/long-running.ts";
 import type { OutputQueue } from "../../tasks/output-queue.ts";
 import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import type { SharedCacheConnection } from "../../tasks/task-cache.ts";
@@ -173,7 +173,7 @@ export class TaskRun {
       tasks,
       waitsFor,
       // In a shared run the leases limit the number of running tasks.
-      limit: shared?.leases ? Number.POSITIVE_INFINITY : chooseLimit(request),
+      limit: shared?.leases ? Number.POSITIVE_INFINITY : chooseLimit(request, tasks),
       remoteTasks:
         remote && !sequential ? { limit: remoteLimit, has: (task) => remoteTasks.has(task) } : undefined,
       onFailure: this.#choosePolicy(),
@@ -187,7 +187,7 @@ export class TaskRun {
         void this.#reporters.emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
       stop: (failure) => {
         if (watcher) return;
-        if (!sequential && areLongRunning(tasks)) this.#explainStop(failure);
+        if (!sequential && countLongRunning(tasks) > 0) this.#explainStop(failure);
         executor.stop("SIGTERM");
       },
     });
@@ -198,7 +198,7 @@ export class TaskRun {
     if (noExitOnError || (this.#watcher && parallel)) return "continue";
     if (parallel || sequential) return "stop";
     // A list and a watched run restart the task.
-    return !this.#watcher && areLongRunning(this.#plan.tasks) ? "stop" : "skip";
+    return !this.#watcher && countLongRunning(this.#plan.tasks) > 0 ? "stop" : "skip";
   }
 
   /** Servers that rt stops often end with exit code 0, so the line says why they end. */

@@ -70,7 +70,7 @@ export async function openSharedRun(
   );
   const leases = new LeaseScheduler({
     coordinator,
-    slots: chooseLimit({ ...request, parallel: false }),
+    slots: chooseLimit({ ...request, parallel: false }, tasks),
     ranks: rankTasks(fillTimes(durations), waitsFor),
     isShared: tasks.map((task) => !unshared.has(task)),
     printLine,
