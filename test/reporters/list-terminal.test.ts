@@ -9,7 +9,7 @@ const LEAVE = "\x1b[?1049l";
 const HINTS = "j/k select";
 
 const SCRIPTS = {
-  "dev:a": "echo a $$ begins; stty size; while read -r line; do echo got:$line; done",
+  "dev:a": "stty size; echo a $$ begins; while read -r line; do echo got:$line; done",
   "dev:b": "echo b begins; exec sleep 1000",
 };
 
@@ -44,7 +44,7 @@ describe.skipIf(process.platform === "win32")("the list of tasks", () => {
     await terminal.awaitOutput("begins");
     await terminal.awaitOutput(HINTS);
     terminal.type("fBEGINS\r");
-    await terminal.awaitOutput("found in line 1 of 2");
+    await terminal.awaitOutput("found in line 2 of 2");
     terminal.type("i");
     await terminal.awaitOutput("Ctrl-Z leaves");
     terminal.type("q hello\r");

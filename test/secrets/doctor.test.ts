@@ -5,6 +5,7 @@ import { FakeSecretService } from "../support/keyring/fake-secret-service.ts";
 import { startKeePassXC } from "../support/keyring/keepassxc.ts";
 import { KEYRING_PASSWORD, type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring/keyring.ts";
 import { startKWallet } from "../support/keyring/kwallet.ts";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { ABSENT, type Environment, runRt } from "../support/rt.ts";
 
@@ -110,6 +111,8 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
         if (isUnlocked) await keyring.lock();
         const [, command] = /run (gnome-keyring-daemon [-\w ]+) with/.exec(await remedyOf(keyring.env))!;
         await keyring.run(command!.split(" "), KEYRING_PASSWORD);
+        // The command exits before its daemon owns the name on the bus.
+        await waitUntil(() => keyring.isOpen());
         expect(await examine(keyring.env)).toMatchObject({ ready: true });
         const stored = await runRt({ args: SET, stdin: "value", env: keyring.env });
         expect(stored).toEqual({ stdout: "", stderr: "", status: 0 });

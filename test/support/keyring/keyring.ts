@@ -45,7 +45,7 @@ export interface Keyring extends AsyncDisposable {
   countOnBus(what: "ActiveConnections" | "MatchRules"): Promise<number>;
   /** Starts GNOME Keyring; without `isUnlocked` its collections are locked. */
   startService(options?: { isUnlocked?: boolean }): Promise<void>;
-  /** Whether there is a default collection that is not locked. */
+  /** Whether a service runs and has a default collection that is not locked. */
   isOpen(): Promise<boolean>;
   /** Starts a program and waits until it owns the name of the secret service. */
   start(command: readonly string[], environment?: Record<string, string>, stdin?: string): Promise<void>;
@@ -144,9 +144,9 @@ export async function startKeyring({
       return Number(new RegExp(`"${what}"\\s+variant\\s+uint32 (\\d+)`).exec(statistics)![1]);
     },
     async isOpen() {
-      const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
-        "default",
-      ]);
+      const [path] = await keyring
+        .call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", ["default"])
+        .catch(() => ["/"]);
       if (path === "/") return false;
       const property = ["org.freedesktop.Secret.Collection", "Locked"];
       const [isLocked] = await keyring.call(
