@@ -22,10 +22,7 @@ let hasResolved = false;
 /** @param temporary folder of temporary files; undefined before the run starts */
 export function resolveRules(profile: Profile, home: string, temporary: string | undefined): PermissionRules {
   const { envFolders, sockets, network, hosts } = profile;
-  const configs = [...profile.toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
-  const closed = [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
-    (path) => findRealPath(path) ?? [],
-  );
+  const closed = listCredentials(profile, home);
   const hidden = closed.length > 0 ? [...profile.hidden, ...closed] : profile.hidden;
   const isFirst = !hasResolved;
   hasResolved = true;
@@ -96,6 +93,23 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
     target !== undefined &&
     SYSTEM_FOLDERS.some((each) => each !== path && isWithin(target, each) && systemTarget(each) === each)
   );
+}
+
+/** Milliseconds. */
+const LIFETIME_OF_CREDENTIALS = 1000;
+const credentials = new WeakMap<Profile, { readonly paths: readonly string[]; readonly until: number }>();
+
+/** Returns files with credentials in folders that tasks can read. No task can change them, so a list is used for a second. */
+function listCredentials(profile: Profile, home: string): readonly string[] {
+  const now = performance.now();
+  const known = credentials.get(profile);
+  if (known && now < known.until) return known.paths;
+  const configs = [...profile.toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
+  const paths = [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
+    (path) => findRealPath(path) ?? [],
+  );
+  credentials.set(profile, { paths, until: now + LIFETIME_OF_CREDENTIALS });
+  return paths;
 }
 
 /** Configuration of CI agents with their tokens. Scripts of a job run as the same user. */
