@@ -1,6 +1,6 @@
 // Tests the cache with a project of cached-projects.ts: hits, a restore, an edit and its undo. Home directory and cache are new.
 // After each step, the output must contain the text of the source. At the end, another user with another checkout runs the script,
-// as in CI, and gets the result from the shared cache. If the result depends on the path, the other user has the same path.
+// as in CI, and gets the result from each shared cache. If the result depends on the path, the other user has the same path.
 import { cp, rm } from "node:fs/promises";
 import { type CachedProject, cachedProject, outcomeOf } from "../cache/cached-project.ts";
 import { createProject } from "../support/project.ts";
@@ -37,11 +37,11 @@ const STEPS: readonly Step[] = [
   { outcome: "hit", label: "hit after undoing the edit", text: BEFORE, prepare: undo },
 ];
 
-/** @param shared environment variables of a shared cache */
+/** @param shared environment variables of shared caches; the first one has the results of all steps */
 export async function tryCaching(
   tool: CachedToolProject,
   workshop: Workshop,
-  shared: Environment,
+  shared: readonly Environment[],
 ): Promise<CachedTrial> {
   await using project = await cachedProject({}, {}, "", workshop.folder);
   await using home = await createProject();
@@ -52,23 +52,42 @@ export async function tryCaching(
     USER: "ada",
     PATH: workshop.path,
     TMPDIR: undefined,
-    ...shared,
     ...tool.env,
   };
   const results: string[] = [];
   for (const step of stepsOf(tool)) {
     await step.prepare?.(tool, project);
-    const failure = await runStep(step, tool, project, env);
+    const failure = await runStep(step, tool, project, { ...env, ...shared[0] });
     if (failure !== undefined) return { version, results: [...results, `not ${step.label}`], failure };
     results.push(step.label);
   }
   const { notShared } = tool;
   const label = notShared === undefined ? "hit for another user" : "hit for another user with the same path";
-  const failure =
-    (await runElsewhere(tool, project, workshop, env)) ??
-    (notShared === undefined ? undefined : await runAsOther(tool, project, env));
-  if (failure === undefined) return { version, results: [...results, label] };
-  return { version, results: [...results, `not ${label}`], failure };
+  for (const [index, server] of shared.entries()) {
+    const serverEnv = { ...env, ...server };
+    const failure =
+      (index === 0 ? undefined : await publish(tool, project, serverEnv)) ??
+      (await runElsewhere(tool, project, workshop, serverEnv)) ??
+      (notShared === undefined ? undefined : await runAsOther(tool, project, serverEnv));
+    if (failure !== undefined) return { version, results: [...results, `not ${label}`], failure };
+    results.push(label);
+  }
+  return { version, results };
+}
+
+/** Runs the script without its outputs and with a new home directory, so that its result is uploaded. @returns a failure */
+async function publish(
+  tool: CachedToolProject,
+  project: CachedProject,
+  env: Environment,
+): Promise<string | undefined> {
+  await using home = await createProject();
+  if (tool.outputFolder !== undefined) await removeOutputs(tool, project);
+  return await runStep(STEPS[0]!, tool, project, {
+    ...env,
+    HOME: home.path,
+    XDG_CACHE_HOME: home.join("cache"),
+  });
 }
 
 /** Copies the project without its outputs, and runs the script there as another user. @returns a failure */

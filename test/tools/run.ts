@@ -3,6 +3,7 @@
 //
 //   npm run tools -- next vite     only tools whose names contain one of the words; other rows are unchanged
 import { CAN_TRACE } from "../cache/cached-project.ts";
+import { serveCache, variablesFor } from "../cache/server/served-cache.ts";
 import { CACHED_PROJECTS } from "./cached-projects.ts";
 import { tryCaching } from "./cached-trial.ts";
 import { openWorkshop } from "./installation.ts";
@@ -48,7 +49,8 @@ await writeRows(
 );
 
 if (!CAN_TRACE) console.log("skipped: rt traces scripts only on Linux");
-const shared = await startPublicServer(workshop);
+const served = await serveCache();
+const shared = [await startPublicServer(workshop), variablesFor(served)];
 const cachedRows: string[][] = [];
 for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
   const { tool, row, notShared } = project;
@@ -84,4 +86,5 @@ await writeRows(
   PERMITTED_PROJECTS.map(({ tool }) => tool),
   permittedRows,
 );
+await served.end();
 process.exit(hasFailed ? 1 : 0);

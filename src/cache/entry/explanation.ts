@@ -3,7 +3,15 @@ import { type CacheEntry, type Mention, OUTPUT, type RecordedDependency, ROOT_ME
 import { toPortablePath } from "../relocation/stored-path.ts";
 import { hashBytes } from "../store/file-hash-cache.ts";
 import { NOT_CACHED } from "./uncacheable-reasons.ts";
-import { type CacheKey, compareKeys, currentUmask, type Field, FOLDER, RULE } from "../key/cache-key.ts";
+import {
+  type CacheKey,
+  compareKeys,
+  currentUmask,
+  type Field,
+  FOLDER,
+  RULE,
+  VARIABLE,
+} from "../key/cache-key.ts";
 import { tableOf } from "../key/rule-line.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
 import type { EntrySnapshot } from "./entry-snapshot.ts";
@@ -119,9 +127,11 @@ export function describeUnshared({ inputs, fields }: CacheKey, { env }: CacheRul
   const files =
     inputs.length > MAX_INPUTS ? ["its inputs"] : inputs.map((path) => toPortablePath(path, root));
   const folders = fields.flatMap(({ name }) => (name.startsWith(FOLDER) ? [name.slice(FOLDER.length)] : []));
+  const hasManifest = fields.some(({ name }) => name.startsWith(`${VARIABLE}npm_package_`));
   const values = [
     ...["this command", "row", `umask (${currentUmask().toString(8)})`],
-    ...[`user folders (${folders.join(", ") || "default"})`, ...env, ...files],
+    `user folders (${folders.join(", ") || "default"})`,
+    ...[...(hasManifest ? ["fields of package.json (npm_package_*)"] : []), ...env, ...files],
   ];
   return `no shared result has ${values.slice(0, -1).join(", ")} and ${values.at(-1)!}`;
 }

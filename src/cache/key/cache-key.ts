@@ -52,6 +52,8 @@ export const RULE = "its rule";
 
 /** Such a field is a folder of the user that is not the default one. */
 export const FOLDER = "the folder ";
+/** Such a field is the value of a variable. */
+export const VARIABLE = "the variable ";
 
 export interface Field {
   readonly name: string;
@@ -132,7 +134,7 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
     const own = name === "PATH" ? withoutBinariesAbove(value, root) : value;
     // HOME that counts must not be replaced by the mark of HOME.
     const meant = isPassed(name) ? withoutRoot(own, root) : portable(own);
-    fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });
+    fields.push({ name: VARIABLE + name, hash: hashesOf(meant) });
   }
   for (const [name, value] of countedFolders(variables)) add(FOLDER + name, hashesOf(value));
   const relative = (variables.PATH ?? "").split(delimiter).filter((each) => !isAbsolute(each));

@@ -89,23 +89,24 @@ test.skipIf(!CAN_TRACE || !isRoot)(
     // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read it
     const umask = process.umask().toString(8);
     const unshared = `no earlier run; no shared result has this command, row, umask (${umask}), user folders`;
+    const manifestFields = "fields of package.json (npm_package_*)";
     expect(outcomes).toEqual({
       home: miss("home.out contains the value of HOME, so the result is valid only with that value"),
-      homeDeclared: miss(`${unshared} (default) and HOME`),
+      homeDeclared: miss(`${unshared} (default), ${manifestFields} and HOME`),
       user: miss("it depends on its user, who was another one"),
       place: miss(
         `place.out contains ${JSON.stringify(users.developer.checkout)}, the path of the project, so the result is valid only there; use the same path for all checkouts`,
       ),
       setting: miss(`${users.ci.home}/.setting changed`),
       tool: ["miss", expect.stringContaining("the program greet is ")],
-      declared: miss(`${unshared} (default) and CI`),
+      declared: miss(`${unshared} (default), ${manifestFields} and CI`),
       ...Object.fromEntries(Object.keys(INDEPENDENT).map((name) => [name, hit])),
     });
     expect((await users.ci.rt(["run", "printed"])).stdout).toBe(
       `${users.ci.checkout}\nin ${users.ci.checkout}/src, file://${users.ci.checkout}\n`,
     );
     const moved = await users.ci.rt(["run", "--why", "declared"], { XDG_CACHE_HOME: `${users.ci.home}/own` });
-    expect(moved.stderr).toContain(`${unshared} (XDG_CACHE_HOME) and CI`);
+    expect(moved.stderr).toContain(`${unshared} (XDG_CACHE_HOME), ${manifestFields} and CI`);
     const replayed = await users.ci.rt(["run", "colors"]);
     expect(replayed.stdout).toBe("bold\n");
     expect((await users.developer.rt(["run", "colors"])).stdout).toBe("\u001b[1mbold\u001b[0m\n");

@@ -11,7 +11,7 @@ export default {
     },
     {
       fault: "environment variables are not part of the key",
-      text: "fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });",
+      text: "fields.push({ name: VARIABLE + name, hash: hashesOf(meant) });",
       becomes: "void hash;",
       tests: ["cache/entry/stale-hits"],
     },
