@@ -95,21 +95,15 @@ function isCovered(path: string, access: FileRule["access"]): boolean {
   );
 }
 
-/** Milliseconds. */
-const LIFETIME_OF_CREDENTIALS = 1000;
-const credentials = new WeakMap<Profile, { readonly paths: readonly string[]; readonly until: number }>();
-
-/** Returns files with credentials in folders that tasks can read. No task can change them, so a list is used for a second. */
-function listCredentials(profile: Profile, home: string): readonly string[] {
-  const now = performance.now();
-  const known = credentials.get(profile);
-  if (known && now < known.until) return known.paths;
-  const configs = [...profile.toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
-  const paths = [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
+/**
+ * Returns files with credentials in folders that tasks can read. They are looked up for each step, because an earlier task without
+ * permissions may have written a token.
+ */
+function listCredentials({ toolConfigs }: Profile, home: string): string[] {
+  const configs = [...toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
+  return [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
     (path) => findRealPath(path) ?? [],
   );
-  credentials.set(profile, { paths, until: now + LIFETIME_OF_CREDENTIALS });
-  return paths;
 }
 
 /** Configuration of CI agents with their tokens. Scripts of a job run as the same user. */

@@ -140,6 +140,23 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     expect(without.stdout).toBe("outside\n");
   });
 
+  test("a task cannot read a token that an earlier task without permissions has given to npm", async () => {
+    const npmrc = ".nvm/versions/node/v24.0.0/etc/npmrc";
+    const reads = `cat ~/${npmrc}`;
+    await using place = await besideFolder({
+      "package.json": { scripts: { before: reads, login: `echo _authToken=t >> ~/${npmrc}`, after: reads } },
+      "rtfig.toml": "[permissions]\ndefault = true\n[tasks.login]\npermissions = false\n",
+    });
+    await place.write({ [`home/${npmrc}`]: "audit=false\n" });
+    const { stdout, stderr } = await runRt({
+      args: ["run", "--silent", "--sequential", "--no-exit-on-error", "before", "login", "after"],
+      cwd: place.join("project"),
+      env: { HOME: place.join("home") },
+    });
+    expect(stdout).toBe("before | audit=false\n");
+    expect(stderr).toContain(`${npmrc}: Permission denied`);
+  });
+
   test("a task starts where a file has the place of Playwright's browsers", async () => {
     await using place = await besideFolder(manifest({ t: "echo started" }));
     await place.write({ "home/.cache/ms-playwright": "" });
