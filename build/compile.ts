@@ -140,8 +140,7 @@ async function bundle(target: BuildTarget, outfile: string, plugins: readonly Bu
     bytecode: true,
     minify: true,
     metafile: true,
-    // A library cannot find its own files, and the path would differ in each build.
-    define: { ...constants, __dirname: '""' },
+    define: constants,
     plugins: [
       ...plugins,
       onlyFor(target),

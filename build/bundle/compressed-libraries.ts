@@ -1,6 +1,6 @@
 // Stores large libraries that few commands need as compressed scripts, which are compiled when they are imported. With bytecode a
 // library takes four times its minified size, and rt adds at most 10 MB to the engine (build/release.ts).
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import type { BuildTarget } from "../targets.ts";
 import { compress } from "./compress.ts";
@@ -22,10 +22,8 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
 export async function compressedLibraries(target: BuildTarget): Promise<BunPlugin> {
   const sources = new Map<string, string>();
   for (const [library, names] of Object.entries(LIBRARIES)) {
-    const entry = Bun.resolveSync(library, ROOT).slice(ROOT.length + 1);
-    // A library cannot find its own files, and the path would differ in each build.
-    const constants = { ...constantsOf(target), __dirname: '""' };
-    const { script } = await bundleScript(entry, target, [silentDebug], constants);
+    const entry = relative(ROOT, Bun.resolveSync(library, ROOT));
+    const { script } = await bundleScript(entry, target, [silentDebug], constantsOf(target));
     sources.set(library, unpackingSource(script, names));
   }
   return {

@@ -23,7 +23,12 @@ export function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
 
 export function constantsOf({ os, arch }: Pick<BuildTarget, "os" | "arch">): Record<string, string> {
   const platform = os === "windows" ? "win32" : os;
-  return { "process.platform": JSON.stringify(platform), "process.arch": JSON.stringify(arch) };
+  return {
+    "process.platform": JSON.stringify(platform),
+    "process.arch": JSON.stringify(arch),
+    // A library cannot find its own files, and the path would differ in each build.
+    __dirname: '""',
+  };
 }
 
 export interface Compiled {

@@ -47,12 +47,9 @@ export function resolveRules(profile: Profile, home: string, temporary: string |
 function listFileRules(profile: Profile, isFirst: boolean): readonly FileRule[] {
   const known = shortenedRules.get(profile);
   if (known) return known;
+  const rules = profile.rules.flatMap((rule) => (rule.path === OPT ? replaceOpt(rule, profile) : rule));
   // For one task, the search for spare rules takes longer than the rules themselves.
-  const rules = profile.rules.flatMap((rule) =>
-    rule.path === OPTIONAL ? listOptional(rule, profile) : rule,
-  );
-  const isWhole = rules.some(({ path }) => path === OPTIONAL);
-  const used = isFirst || !isWhole ? rules : rules.filter(({ path, access }) => !isCovered(path, access));
+  const used = isFirst ? rules : rules.filter((rule) => !isCovered(rule, rules));
   const files: FileRule[] = [
     ...ownFiles(),
     ...used.map(({ path, access, source }) => {
@@ -64,12 +61,12 @@ function listFileRules(profile: Profile, isFirst: boolean): readonly FileRule[] 
   return files;
 }
 
-/** The folder of the system in which agents of CI services also keep their tokens and their projects. */
-const OPTIONAL = "/opt";
+/** Agents of CI services keep their tokens and their projects in a folder of it. */
+const OPT = "/opt";
 
-/** Replaces the rule by rules for the folders beside the project, if the project is deeper in the folder. */
-function listOptional(rule: ProfileRule, { rules }: Profile): readonly ProfileRule[] {
-  const folder = systemTarget(OPTIONAL) ?? OPTIONAL;
+/** Replaces the rule of /opt by rules for its other folders, if the project is deeper in one of them. */
+function replaceOpt(rule: ProfileRule, { rules }: Profile): readonly ProfileRule[] {
+  const folder = systemTarget(OPT) ?? OPT;
   const root = rules.find(({ source }) => source === "project")!.path;
   const [own, ...below] = isWithin(root, folder) ? root.slice(folder.length + 1).split("/") : [];
   if (below.length === 0) return [rule];
@@ -86,13 +83,15 @@ function systemTarget(path: string): string | undefined {
 }
 
 /** Returns whether another rule of the system includes a folder, as that of /usr includes /bin and /usr/local/bin. */
-function isCovered(path: string, access: FileRule["access"]): boolean {
+function isCovered({ path, access }: ProfileRule, rules: readonly ProfileRule[]): boolean {
   if (access !== "read" || !SYSTEM_FOLDERS.some((each) => isWithin(path, each))) return false;
   const target = systemTarget(path);
-  return (
-    target !== undefined &&
-    SYSTEM_FOLDERS.some((each) => each !== path && isWithin(target, each) && systemTarget(each) === each)
-  );
+  const covers = (other: ProfileRule) =>
+    other.source === "system" &&
+    other.access === "read" &&
+    other.path !== path &&
+    isWithin(target!, other.path);
+  return target !== undefined && rules.some((each) => covers(each) && systemTarget(each.path) === each.path);
 }
 
 /**
@@ -109,7 +108,7 @@ function listCredentials({ toolConfigs }: Profile, home: string): string[] {
 /** Configuration of CI agents with their tokens. Scripts of a job run as the same user. */
 const AGENT_FOLDERS = ["/etc/buildkite-agent", "/etc/circleci-runner", "/etc/gitlab-runner"];
 
-/** Version managers in HOME, and the way from a version of Node.js to the configuration of its npm. */
+/** Folders of version managers in HOME, and the npm configuration in each version of Node.js below them. */
 const NODE_VERSIONS: readonly (readonly [folder: string, config: string])[] = [
   [".nvm/versions/node", "etc/npmrc"],
   [".fnm/node-versions", "installation/etc/npmrc"],
@@ -127,7 +126,7 @@ function listNpmConfigs(home: string): string[] {
   );
 }
 
-/** Returns the names of folders, and of links that may lead to folders. */
+/** Returns the names of folders and symlinks. */
 function listFolders(path: string): string[] {
   const listing = directories.listDirectory(path);
   return [...(listing?.directories ?? []), ...(listing?.links ?? [])];

@@ -91,8 +91,8 @@ export class TaskPermissions {
     await this.#prepareRestricted(all.filter((task) => !this.#isFree(task)));
     if (all.length === 0) return;
     this.#temporary ??= makeTemporaryFolder();
-    for (const task of all)
-      process.getBuiltinModule("node:fs").mkdirSync(this.temporaryOf(task)!, { recursive: true });
+    const { mkdirSync } = process.getBuiltinModule("node:fs");
+    for (const task of all) mkdirSync(this.temporaryOf(task)!, { recursive: true });
   }
 
   /** @throws UserError */

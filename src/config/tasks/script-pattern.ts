@@ -5,7 +5,7 @@ import { isGlob } from "../../workspace/glob.ts";
 
 const SLASH = "/";
 
-/** Returns whether a word is a regular expression. A word without its special characters may be a folder, as `/srv/`. */
+/** Returns whether a word is a regular expression. Without special characters it may be a folder, as `/srv/` is. */
 export function isRegularExpression(word: string): boolean {
   return word.length > 2 && word.startsWith(SLASH) && word.endsWith(SLASH) && /[$()*+?[\\\]^{|}]/.test(word);
 }

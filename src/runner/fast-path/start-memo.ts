@@ -123,7 +123,10 @@ function replayOf({ lines, directory, command }: ReplayedScript): string[] {
 
 /**
  * Returns the real path of the folder of memos, and creates it if it is absent. Each folder from the variable's value on must be
- * private, or the front would not read the memo. @param isOnlyChecked creates nothing @throws an Error for another folder
+ * private, or the front would not read the memo.
+ *
+ * @param isOnlyChecked creates nothing
+ * @throws an Error for another folder
  */
 function openMemoDirectory(isOnlyChecked: boolean): string | undefined {
   const place = MEMO_PLACES.find(({ variable }) => host.originalVariable(variable)?.startsWith("/"));
