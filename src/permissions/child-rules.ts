@@ -99,7 +99,7 @@ function isCovered({ path, access }: ProfileRule, rules: readonly ProfileRule[])
  * permissions may have written a token.
  */
 function listCredentials({ toolConfigs }: Profile, home: string): string[] {
-  const configs = [...toolConfigs, ...listNpmConfigs(home)].filter(hasToken);
+  const configs = [...toolConfigs, ...listNpmConfigs(home)].filter(mayHaveToken);
   return [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
     (path) => findRealPath(path) ?? [],
   );
@@ -132,11 +132,10 @@ function listFolders(path: string): string[] {
   return [...(listing?.directories ?? []), ...(listing?.links ?? [])];
 }
 
-/** Without a token, npm needs its settings. */
-function hasToken(path: string): boolean {
+/** Whether a file may have a token, as one that rt cannot read. Without a token, npm needs its settings. */
+function mayHaveToken(path: string): boolean {
   const content = filesystem.readFile(path);
-  if (typeof content === "string") return content !== "ENOENT" && content !== "ENOTDIR";
-  return /_(?:auth|password)/i.test(new TextDecoder().decode(content));
+  return typeof content === "string" || /_(?:auth|password)/i.test(new TextDecoder().decode(content));
 }
 
 /** Profiles with the sessions of a user, which Playwright's server for assistants keeps beside its browsers. */

@@ -1,10 +1,19 @@
 // Permissions of tasks: their table, trust, and what a task can do with them.
 import { describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+} from "node:fs";
 import { networkInterfaces } from "node:os";
 import { dirname, join } from "node:path";
 import { supportOfLinux } from "../../platform/permissions/linux/support.ts";
 import { checkSupport } from "../../src/permissions/support-check.ts";
+import { MAX_FILE_SIZE } from "../../platform/files/contract/files.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
@@ -155,6 +164,17 @@ describe.skipIf(process.platform !== "linux")("enforcement", () => {
     });
     expect(stdout).toBe("before | audit=false\n");
     expect(stderr).toContain(`${npmrc}: Permission denied`);
+  });
+
+  test("a task cannot read a configuration of npm that is too large for rt to read", async () => {
+    const npmrc = ".nvm/versions/node/v24.0.0/etc/npmrc";
+    await using place = await besideFolder(manifest({ t: `head -c 1 ~/${npmrc}` }));
+    await place.write({ [`home/${npmrc}`]: "_authToken=t\n" });
+    truncateSync(place.join(`home/${npmrc}`), MAX_FILE_SIZE + 1);
+    const [cwd, env] = [place.join("project"), { HOME: place.join("home") }];
+    const { stdout, stderr } = await runRt({ args: ["run", "--permissions", "t"], cwd, env });
+    expect(stdout).toBe("");
+    expect(stderr).toContain(`${npmrc}' for reading: Permission denied`);
   });
 
   test("a task starts where a file has the place of Playwright's browsers", async () => {
