@@ -6,14 +6,16 @@ const FIRST_LINUX = [5, 9] as const;
 
 /** Returns undefined if this system has no tracer. */
 export async function findTracing(): Promise<TracingOperations | undefined> {
-  if (process.platform === "linux") found ??= isRecent() ? import("./linux/tracer.ts") : undefined;
+  found ??= hasTracing() ? import("./linux/tracer.ts") : undefined;
   return (await found)?.operations;
 }
 
 /** Memoized: a run of many scripts asks once for each. */
 let found: Promise<typeof import("./linux/tracer.ts")> | undefined;
 
-function isRecent(): boolean {
+/** Returns whether this system has a tracer, without loading it. */
+export function hasTracing(): boolean {
+  if (process.platform !== "linux") return false;
   const [major = 0, minor = 0] = process.getBuiltinModule("node:os").release().split(".").map(Number);
   return major > FIRST_LINUX[0] || (major === FIRST_LINUX[0] && minor >= FIRST_LINUX[1]);
 }

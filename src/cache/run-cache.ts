@@ -5,15 +5,14 @@ import { errorCode, errorMessage } from "../../platform/caught-error.ts";
 import type { TracingOperations } from "../../platform/tracing/contract/tracing.ts";
 import { OWNER_ADVICE } from "../../platform/files/path-ownership.ts";
 import { host } from "../../platform/processes/process.ts";
-import { findTracing } from "../../platform/tracing/tracing.ts";
+import { findTracing, hasTracing } from "../../platform/tracing/tracing.ts";
 import { type CacheRule, type CacheSettings, ruleFor } from "../config/settings/cache.ts";
 import { oneLine } from "../printable.ts";
 import { isInsideTracedScript } from "./traced-variable.ts";
 import { EntrySnapshot } from "./entry/entry-snapshot.ts";
 import { writeHashes } from "./store/file-hash-persistence.ts";
 import { isBelow } from "./relocation/stored-path.ts";
-import { CachedScriptRun } from "./cached-run.ts";
-import { ScriptContext } from "./script-context.ts";
+import type { ScriptContext } from "./script-context.ts";
 import type { CachedRun, CachedScript, InputRecord } from "./cached-script.ts";
 import { StatCache } from "./memo/stat-cache.ts";
 import type { SharedCache } from "./shared-cache.ts";
@@ -24,9 +23,9 @@ const NOT_HERE =
   'Caching has no effect here: a rule needs outputs, as in outputs = ["dist/**"], or tracing (Linux 5.9 or later)';
 
 /** Returns why a rule has no effect; "" if a message is unnecessary, because an outer rt traces this one. */
-export async function whyRuleFails(rule: CacheRule): Promise<string | undefined> {
+export function whyRuleFails(rule: CacheRule): string | undefined {
   if (isInsideTracedScript()) return "";
-  return rule.saysOutputs || (await tracingFor(rule)) ? undefined : NOT_HERE;
+  return rule.saysOutputs || (rule.isTraced && hasTracing()) ? undefined : NOT_HERE;
 }
 
 async function tracingFor(rule: CacheRule): Promise<TracingOperations | undefined> {
@@ -70,6 +69,7 @@ export class RunCache {
   async open(script: CachedScript, purpose: "use" | "look"): Promise<OpenedScript> {
     const context = await this.#openContext(script);
     if (!context || "notice" in context) return context;
+    const { CachedScriptRun } = await import("./cached-run.ts");
     return await this.#attempt(async () => await new CachedScriptRun(context).find(purpose));
   }
 
@@ -91,6 +91,7 @@ export class RunCache {
     if (!tracing && !rule.saysOutputs) return this.#noticeOnce(NOT_HERE);
     if (storeDirectory() === undefined)
       return this.#noticeOnce("Scripts are not cached: no cache directory; set HOME or XDG_CACHE_HOME");
+    const { ScriptContext } = await import("./script-context.ts");
     return await this.#attempt(async () => {
       const root = (this.#root ??= realpathSync(settings.root));
       const packageDirectory = this.#realDirectory(directory, root);

@@ -140,8 +140,8 @@ async function findInstallScripts(config: Config | undefined, given: GivenOption
 }
 
 async function canTrace(): Promise<boolean> {
-  const { findTracing } = await import("../../../platform/tracing/tracing.ts");
-  return (await findTracing()) !== undefined;
+  const { hasTracing } = await import("../../../platform/tracing/tracing.ts");
+  return hasTracing();
 }
 
 /** Returns undefined if neither the command line nor the file configures remote execution. @throws UserError */

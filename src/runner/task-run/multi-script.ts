@@ -15,13 +15,12 @@ import {
   type TaskRequest,
 } from "../../tasks/task.ts";
 import { choosePlacement } from "../../tasks/execution/placement.ts";
-import { planTasks } from "../../tasks/planning/plan.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
 import type { TaskPermissions } from "../../permissions/task-permissions.ts";
 import type { ScriptPlan } from "../plan.ts";
 import type { StepFactory } from "./cache/cached-task.ts";
 import { withoutPackageVariables } from "../script/environment.ts";
-import { launchScript, type Supply } from "../script/launch.ts";
+import type { Supply } from "../script/launch.ts";
 import { taskOf } from "../single-task.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
 import { appendArguments, quoteArgument } from "../../shell-quoting.ts";
@@ -54,7 +53,7 @@ export async function runMany(
     settings.cache && choosesPackages(settings.many!) && !settings.permissions?.observation
       ? await (
           await import("./cache/memoized-run.ts")
-        ).openRunMemo(settings, cwd, { planTasks, runTasks, watchGlances: startLookupRecorder })
+        ).openRunMemo(settings, cwd, { runTasks, watchGlances: startLookupRecorder })
       : undefined;
   using request = await openMany(settings, config, cwd, memo?.cache);
   const { tasks, provision, descriptors, permissions } = request;
@@ -262,5 +261,6 @@ async function runAlone(
   const supply: Supply | undefined =
     provision &&
     supplyOf(provision, (event = scriptName) => receiverOf({ manifest }, event, event !== scriptName));
+  const { launchScript } = await import("../script/launch.ts");
   return await launchScript(plan, script, supply && { ...supply, ...(descriptors && { descriptors }) });
 }

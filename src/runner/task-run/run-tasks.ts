@@ -5,7 +5,7 @@ import { dependsOnChanges } from "../../config/settings/many.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
-import { type TaskPlan, planTasks } from "../../tasks/planning/plan.ts";
+import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { OutputQueue } from "../../tasks/output-queue.ts";
 import type { RunStatus, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import { reportPhase } from "../phase-times.ts";
@@ -18,7 +18,7 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     const { listScripts } = await import("../../tasks/planning/script-list.ts");
     return await print(await listScripts(request, host.isTerminal(1)), queue);
   }
-  const plan = planned ?? (await planTasks(request));
+  const plan = planned ?? (await (await import("../../tasks/planning/plan.ts")).planTasks(request));
   reportPhase("plan");
   if (request.dryRun) {
     const { renderPreview } = await import("./dry-run-preview.ts");

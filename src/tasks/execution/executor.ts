@@ -5,6 +5,7 @@
 // - A background process of a script survives a run that ends normally. A signal to rt ends it (shutdown.ts).
 // - In watch mode, background processes end before their task restarts, and with the run.
 // - A service is never cached, retried, remote or leased. Neither is an interactive task.
+// Non-obvious: modules that start programs are imported on demand. A run of hits needs none of them.
 import type {
   Child,
   ChildRequest,
@@ -12,14 +13,13 @@ import type {
   TerminalDimensions,
 } from "../../../platform/processes/contract/process-tree.ts";
 import { AbortedTasks } from "./aborted-tasks.ts";
-import { runRemoteTask } from "./remote-task.ts";
 import type { TaskEvent } from "../task-events.ts";
 import { replay, replayFailure } from "./replay.ts";
 import { type CacheLookup, CacheLookups } from "./cache-lookup.ts";
 import { describeOutcome, labelOf } from "../labels.ts";
-import { Steps } from "./step-runner.ts";
+import type { Steps } from "./step-runner.ts";
 import type { LeaseOutcome, LeaseScheduler } from "../leases/lease-scheduler.ts";
-import { Service } from "../services/service.ts";
+import type { Service } from "../services/service.ts";
 import type { RunControl } from "./schedule.ts";
 import { Shutdown } from "./shutdown.ts";
 import type { CacheHit, CachedRun } from "../../cache/cached-script.ts";
@@ -63,7 +63,7 @@ export class Executor {
   #started = performance.now();
   readonly #watched: WatchedTrees | undefined;
   readonly #shutdown: Shutdown;
-  readonly #steps: Steps;
+  #openedSteps: Steps | undefined;
   readonly #services = new Map<ScriptTask, Service>();
   readonly #aborted = new AbortedTasks();
   readonly #lookups: CacheLookups;
@@ -72,26 +72,14 @@ export class Executor {
     this.#options = options;
     this.#lookups = new CacheLookups(options);
     this.#watched = options.watcher && new WatchedTrees();
-    this.#steps = new Steps({
-      ...options,
-      watched: this.#watched,
-      isAdopting: this.#watched !== undefined || options.hasServices,
-      now: () => this.now(),
-      isEnding: (task) => this.#isEnding(task),
-      isOver: () => this.#shutdown.hasBegun,
-      yieldTerminal: async () => {
-        this.#shutdown.beginInteraction();
-        await options.yieldTerminal();
-      },
-    });
     this.#shutdown = new Shutdown({
       children: () => {
         const services = this.#readyServices();
-        const running = [...this.#steps.children, ...(this.#watched?.children ?? [])];
+        const running = [...(this.#openedSteps?.children ?? []), ...(this.#watched?.children ?? [])];
         return running.filter((child) => !services.includes(child));
       },
       services: () => this.#readyServices(),
-      survivors: () => this.#steps.withSurvivors,
+      survivors: () => this.#openedSteps?.withSurvivors ?? [],
       isWatched: this.#watched !== undefined,
       isInherited: options.output === "inherit",
       onSignal(signal) {
@@ -104,6 +92,27 @@ export class Executor {
       },
       onSuspend: () => options.onSuspend(),
       onResume: () => void options.emit({ type: "resume" }),
+    });
+  }
+
+  get #steps(): Steps {
+    return (this.#openedSteps ??= this.#openSteps());
+  }
+
+  #openSteps(): Steps {
+    const options = this.#options;
+    const runners = require("./step-runner.ts") as typeof import("./step-runner.ts");
+    return new runners.Steps({
+      ...options,
+      watched: this.#watched,
+      isAdopting: this.#watched !== undefined || options.hasServices,
+      now: () => this.now(),
+      isEnding: (task) => this.#isEnding(task),
+      isOver: () => this.#shutdown.hasBegun,
+      yieldTerminal: async () => {
+        this.#shutdown.beginInteraction();
+        await options.yieldTerminal();
+      },
     });
   }
 
@@ -183,7 +192,8 @@ export class Executor {
   }
 
   #createService(task: ScriptTask, control: RunControl): Service {
-    return new Service({
+    const services = require("../services/service.ts") as typeof import("../services/service.ts");
+    return new services.Service({
       ...control,
       task,
       emit: (event) => this.emit(event),
@@ -200,7 +210,7 @@ export class Executor {
   /** Ends a task whose service has ended. Returns at once; `run` resolves later. */
   abort(task: ScriptTask, service: ScriptTask): void {
     if (this.#isEnding(task)) return;
-    this.#aborted.end(task, service, this.#steps.childrenOf(task));
+    this.#aborted.end(task, service, this.#openedSteps?.childrenOf(task) ?? []);
     this.#services.get(task)?.stop("SIGTERM");
   }
 
@@ -243,6 +253,7 @@ export class Executor {
       return { outcome: await replayFailure(task, lease.failure, this.#redact, this), where };
     if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, lease), where };
     if (where?.place === "remote" && !this.#isEnding(task)) {
+      const { runRemoteTask } = await import("./remote-task.ts");
       const { outcome, machine } = await runRemoteTask(task, this.#options.remote!, this.#redact, this);
       // The run was not traced locally, so it is not stored; the server caches it.
       await this.#lookups.close(cached, "stopped");

@@ -95,7 +95,7 @@ function describeScript(
 /** The reason why a script with a cache rule cannot be cached; "" if it needs no message. */
 export async function whyNotCached(task: ScriptTask, settings: CacheSettings): Promise<string | undefined> {
   const rule = ruleFor(settings, packageOf(task), task.scriptName);
-  return rule && (await whyRuleFails(rule));
+  return rule && whyRuleFails(rule);
 }
 
 /** Undefined for a script without a cache rule. */

@@ -13,7 +13,7 @@ import { realpathSync } from "node:fs";
 import type { LookupRecorder } from "../../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../../platform/processes/process.ts";
 import { stamps } from "../../../../platform/files/stat-fingerprint.ts";
-import { findTracing } from "../../../../platform/tracing/tracing.ts";
+import { hasTracing } from "../../../../platform/tracing/tracing.ts";
 import { RunCache } from "../../../cache/run-cache.ts";
 import { FORMAT, executableFingerprint } from "../../../cache/key/cache-key.ts";
 import { HOUR } from "../../../cache/entry/entry-snapshot.ts";
@@ -59,7 +59,6 @@ type MemoizedRun = RunMemo<MemoizedPlan, MemoizedHit>;
 
 /** Functions of the caller's chunk. */
 interface RunFunctions {
-  planTasks(request: TaskRequest): Promise<TaskPlan>;
   runTasks(request: TaskRequest, plan: TaskPlan): Promise<RunStatus>;
   watchGlances(): LookupRecorder;
 }
@@ -73,7 +72,7 @@ export async function openRunMemo(
   if (!stamps || storeDirectory() === undefined || !isPlain(settings)) return undefined;
   try {
     const cache = new RunCache(settings.cache!);
-    return new MemoizedRunner(cache, await computeKey(cache.store, settings, cwd), functions);
+    return new MemoizedRunner(cache, computeKey(cache.store, settings, cwd), functions);
   } catch {
     return undefined; // a normal run reports the error
   }
@@ -90,9 +89,9 @@ function isPlain({ many, cache, remote, script, secrets, watch }: RunSettings): 
 }
 
 /** Hashes the key with the store's secret, because it contains values of variables. */
-async function computeKey(store: CacheStore, settings: RunSettings, cwd: string): Promise<string> {
+function computeKey(store: CacheStore, settings: RunSettings, cwd: string): string {
   const keyParts = {
-    program: [FORMAT, VERSION, executableFingerprint(), host.system, (await findTracing()) !== undefined],
+    program: [FORMAT, VERSION, executableFingerprint(), host.system, hasTracing()],
     words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
     // oxlint-disable-next-line typescript/no-deprecated -- there is no other way to read the umask
     user: [process.getuid?.(), process.umask(), host.isTerminal(1), host.isTerminal(2)],
@@ -134,7 +133,7 @@ class MemoizedRunner {
     const isExpectedAgain = attempt(() => isRepeatExpected(this.#store, this.#id));
     if (isExpectedAgain) this.cache.isEvidenceRecorded = true;
     this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
-    const plan = this.#known?.plan ?? (await this.#functions.planTasks(request));
+    const plan = this.#known?.plan ?? (await planNormally(request));
     const cache = this.#memoize(request.cache!, plan);
     const status = await this.#functions.runTasks({ ...request, cache }, plan);
     if (host.originalVariable("RT_DEBUG") === "recall")
@@ -238,6 +237,11 @@ class MemoizedRunner {
 
 function pick({ timeout, retries, lock, service, ready, restart, interactive }: TaskRule): Partial<TaskRule> {
   return { timeout, retries, lock, service, ready, restart, interactive };
+}
+
+async function planNormally(request: TaskRequest): Promise<TaskPlan> {
+  const { planTasks } = await import("../../../tasks/planning/plan.ts");
+  return await planTasks(request);
 }
 
 /** An error of the memo falls back to a normal run. */

@@ -81,5 +81,5 @@ export async function whyUnshared(
   if (!rule) return "not cached";
   if (!rule.isShared) return "shared = false";
   if (task.steps.some(({ secrets }) => secrets)) return "receives secrets";
-  return (await whyRuleFails(rule)) === undefined ? undefined : "cannot be traced on this system";
+  return whyRuleFails(rule) === undefined ? undefined : "cannot be traced on this system";
 }
