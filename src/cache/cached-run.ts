@@ -3,19 +3,18 @@
 // Invariants:
 // - If a check is inconclusive, the script runs and nothing is cached; one line gives the reason.
 // - The cache never fails a script. An unreadable or unwritable cache behaves like an empty one.
+// Non-obvious: what a script needs after it has run is imported on demand. A hit needs none of it.
 import { errorMessage } from "../../platform/caught-error.ts";
 import type { Trace } from "../../platform/tracing/contract/tracing.ts";
 import type { Child } from "../../platform/processes/contract/process-tree.ts";
 import type { CachedRun, CacheHit, LeasedPublication, StepRequest } from "./cached-script.ts";
 import type { CacheEntry } from "./entry/entry.ts";
 import { describeUnshared, FAILED, ScriptExplanations } from "./entry/explanation.ts";
-import { adviseFor } from "./entry/modified-input-hint.ts";
 import { ModifiedInputError, NotCacheableError } from "./entry/not-cacheable-error.ts";
 import type { OutputChunk } from "./entry/output-log.ts";
 import { isBelow } from "./relocation/stored-path.ts";
 import { describeNotCached } from "./entry/uncacheable-reasons.ts";
 import { differencesFromNearest, type EntryLookup, lookUpEntry } from "./entry-lookup.ts";
-import { findSecret, recordEntry } from "./entry-recording.ts";
 import type { CacheKey } from "./key/cache-key.ts";
 import {
   explainMissing,
@@ -25,7 +24,6 @@ import {
   type SharedRunCache,
 } from "./leased-results.ts";
 import { type HitEvidence, hitEvidenceOf } from "./memo/path-observations.ts";
-import { verify } from "./restore/input-verification.ts";
 import type { ScriptContext } from "./script-context.ts";
 import { RecordedInputFiles } from "./tracing/recorded-inputs.ts";
 import { TracedScript } from "./tracing/traced-script.ts";
@@ -47,9 +45,9 @@ export class CachedScriptRun implements CachedRun {
   #file: string | undefined;
 
   constructor(context: ScriptContext) {
-    const { script, environments, tracing, announce, settings, project, store, snapshot } = context;
+    const { script, environments, isTraced, announce, settings, project, store, snapshot } = context;
     this.#context = context;
-    this.#traced = new TracedScript(script, environments, tracing, announce);
+    this.#traced = new TracedScript(script, environments, isTraced, announce);
     const { packageDirectory } = project;
     this.#explanations = new ScriptExplanations(settings.root, packageDirectory, script, store, snapshot);
   }
@@ -103,17 +101,17 @@ export class CachedScriptRun implements CachedRun {
   }
 
   get basis(): HitEvidence | undefined {
-    const { rule, project, tracing } = this.#context;
+    const { rule, project, isTraced } = this.#context;
     // Declared inputs come from git, so stat fingerprints do not prove that the list is unchanged.
-    if (this.#file === undefined || !tracing) return undefined;
+    if (this.#file === undefined || !isTraced) return undefined;
     const { path } = this.#explanations;
     return hitEvidenceOf(rule, project, { file: this.#file, explanation: path, log: this.#entry!.log });
   }
 
   get inputs(): RecordedInputFiles | undefined {
-    const { rule, project, tracing, location } = this.#context;
+    const { rule, project, isTraced, location } = this.#context;
     const { isMachinePath } = location;
-    const options = { key: this.#key!, isTraced: tracing !== undefined, isMachinePath };
+    const options = { key: this.#key!, isTraced, isMachinePath };
     return this.#entry && new RecordedInputFiles(this.#entry, rule, project, options);
   }
 
@@ -138,7 +136,7 @@ export class CachedScriptRun implements CachedRun {
   }
 
   async #finish(outcome: string, publication?: LeasedPublication): Promise<readonly string[]> {
-    const { settings, shared, subject, tracing } = this.#context;
+    const { settings, shared, subject, isTraced } = this.#context;
     const traced = this.#traced;
     const trace = await traced.finish();
     const lines = (trace?.calls ?? []).map((call) => `trace ${call}`);
@@ -151,13 +149,14 @@ export class CachedScriptRun implements CachedRun {
     if (outcome !== "success" || this.#context.script.review?.hasRefusals) return lines;
     lines.push(...this.#context.describeMissed(trace));
     if (settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
-    if ((!trace && tracing) || !(settings.isWritten || shared?.isWritten)) return lines;
+    if ((!trace && isTraced) || !(settings.isWritten || shared?.isWritten)) return lines;
     return [...lines, ...(await this.#record(trace, publication))];
   }
 
   async #record(trace: Trace | undefined, publication?: LeasedPublication): Promise<readonly string[]> {
     const { subject, project } = this.#context;
     const [context, traced, key, sharedKey] = [this.#context, this.#traced, this.#key!, this.#sharedKey];
+    const { recordEntry } = await import("./entry-recording.ts");
     try {
       const { entry, lines } = await recordEntry({ context, traced, trace, key, sharedKey }, publication);
       this.#entry = entry ?? this.#entry;
@@ -169,7 +168,7 @@ export class CachedScriptRun implements CachedRun {
       if (["changed", "names"].includes(why) && !isBelow(project.root, detail)) this.outdatedBy = detail;
       const hint =
         error instanceof ModifiedInputError
-          ? await adviseFor(error, subject, project)
+          ? await (await import("./entry/modified-input-hint.ts")).adviseFor(error, subject, project)
           : why === "network"
             ? this.#context.adviseOnNetwork(trace!)
             : undefined;
@@ -181,6 +180,7 @@ export class CachedScriptRun implements CachedRun {
 
   async #publishFailure(publication: LeasedPublication): Promise<void> {
     const { log, elapsed } = this.#traced;
+    const { findSecret } = await import("./entry-recording.ts");
     const hasSecret = findSecret({ context: this.#context, traced: this.#traced }) !== undefined;
     const { label } = this.#context.script;
     await publishFailure(this.#sharing, publication, label, elapsed, hasSecret ? undefined : log);
@@ -192,6 +192,7 @@ export class CachedScriptRun implements CachedRun {
 
   async #verify(trace: Trace): Promise<string[]> {
     const { subject, rule, project, location } = this.#context;
+    const { verify } = await import("./restore/input-verification.ts");
     const lines = await verify(subject, trace, rule, project, location.isMachinePath);
     this.isFaulty = lines.length > 0;
     return lines;

@@ -3,7 +3,7 @@
 // Non-obvious:
 // - A script has two keys. The local key hashes variables with the store's secret and identifies rt by its fingerprint. The
 //   shared key uses the secret of the shared cache and the hash of rt's executable, so that every machine computes the same.
-import type { Trace, TracingOperations } from "../../platform/tracing/contract/tracing.ts";
+import type { Trace } from "../../platform/tracing/contract/tracing.ts";
 import { statPath } from "../../platform/files/path-state.ts";
 import { host } from "../../platform/processes/process.ts";
 import { oneLine } from "../printable.ts";
@@ -43,8 +43,8 @@ export class ScriptContext {
   readonly script: CachedScript;
   readonly rule: CacheRule;
   readonly settings: CacheSettings;
-  /** Undefined if the inputs are declared. */
-  readonly tracing: TracingOperations | undefined;
+  /** False if the inputs are declared. */
+  readonly isTraced: boolean;
   readonly store: CacheStore;
   readonly snapshot: EntrySnapshot;
   readonly shared: SharedCache | undefined;
@@ -68,7 +68,7 @@ export class ScriptContext {
     this.script = script;
     this.rule = rule;
     this.settings = settings;
-    this.tracing = context.tracing;
+    this.isTraced = context.isTraced;
     this.store = context.store;
     this.snapshot = context.snapshot;
     this.shared = rule.isShared ? context.shared : undefined;
@@ -117,8 +117,8 @@ export class ScriptContext {
       variables: this.#variables,
       secret,
       program,
-      isDeclared: this.tracing === undefined,
-      inputs: await listKeyInputs(this.rule, this.project, this.tracing !== undefined),
+      isDeclared: !this.isTraced,
+      inputs: await listKeyInputs(this.rule, this.project, this.isTraced),
     };
     return await makeKey(request, hashes, this.project.stat);
   }

@@ -120,7 +120,7 @@ export class InstallPermissions {
 
   /** Starts the script under the tracer, which names refused files. @throws UserError */
   async startTraced(request: ChildRequest): Promise<Child> {
-    const tracing = await openTracing("--explain");
+    const tracing = openTracing("--explain");
     const { folder } = this.#package;
     return startObserved(request, {
       tracing,

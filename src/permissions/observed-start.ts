@@ -4,7 +4,7 @@
 import type { RefusedCall } from "../../platform/permissions/contract/permissions.ts";
 import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import type { Trace, TracingOperations } from "../../platform/tracing/contract/tracing.ts";
-import { findTracing } from "../../platform/tracing/tracing.ts";
+import { hasTracing, loadTracing } from "../../platform/tracing/tracing.ts";
 import { UserError } from "../user-error.ts";
 
 export interface Observation {
@@ -15,10 +15,10 @@ export interface Observation {
 }
 
 /** @param option the option that needs the tracer @throws UserError if this system has none */
-export async function openTracing(option: string): Promise<TracingOperations> {
-  const tracing = await findTracing();
-  if (!tracing) throw new UserError(`${option} cannot trace on this system`, "use it on Linux 5.9 or later");
-  return tracing;
+export function openTracing(option: string): TracingOperations {
+  if (!hasTracing())
+    throw new UserError(`${option} cannot trace on this system`, "use it on Linux 5.9 or later");
+  return loadTracing();
 }
 
 /** @throws NoThreadError, or the system's error */

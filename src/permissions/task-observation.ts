@@ -88,11 +88,11 @@ export class TaskObservation {
 }
 
 /** @param root folder of the root project @throws UserError if this system cannot trace */
-export async function openObservation(
+export function openObservation(
   { observation, asked, config }: PermissionSettings,
   root: string,
-): Promise<TaskObservation> {
+): TaskObservation {
   const mode = observation!;
   const learned = mode === "explain" ? undefined : new LearnedNeeds(mode, config, root);
-  return new TaskObservation(await openTracing(`--${asked}`), mode, learned);
+  return new TaskObservation(openTracing(`--${asked}`), mode, learned);
 }

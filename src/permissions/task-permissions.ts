@@ -99,7 +99,7 @@ export class TaskPermissions {
   async #openObservation(): Promise<void> {
     if (!this.#settings.observation || this.#observation) return;
     const { openObservation } = await import("./task-observation.ts");
-    this.#observation = await openObservation(this.#settings, this.#root);
+    this.#observation = openObservation(this.#settings, this.#root);
   }
 
   /** @throws UserError */

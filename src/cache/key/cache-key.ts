@@ -136,7 +136,7 @@ export async function makeKey(request: KeyRequest, hashes: FileHashCache, stat: 
     const meant = isPassed(name) ? withoutRoot(own, root) : portable(own);
     fields.push({ name: VARIABLE + name, hash: hashesOf(meant) });
   }
-  for (const [name, value] of countedFolders(variables)) add(FOLDER + name, hashesOf(value));
+  for (const [name, value] of countedFolders(variables, folders)) add(FOLDER + name, hashesOf(value));
   const relative = (variables.PATH ?? "").split(delimiter).filter((each) => !isAbsolute(each));
   if (relative.length > 0) add("the list of relative directories in PATH", relative);
   const inside = MARKS.flatMap((mark) => {

@@ -51,6 +51,7 @@ function isPresentation(name: string): boolean {
 }
 
 function isDeclared(name: string, declared: readonly string[]): boolean {
+  if (declared.length === 0) return false;
   // The nesting of shells must not count, even with env = ["*"].
   return isNamed(name, declared) && !SHELL_VARIABLES.includes(name) && isPresentation(name);
 }

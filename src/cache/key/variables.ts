@@ -149,15 +149,16 @@ export const VARIABLES: readonly VariableRow[] = [
   },
 ];
 
-const rows = new Map<string, VariableRow | undefined>();
+/** Null for a variable without a row. */
+const rows = new Map<string, VariableRow | null>();
 
 export function variableRow(name: string): VariableRow | undefined {
-  if (!rows.has(name))
-    rows.set(
-      name,
-      VARIABLES.find(({ names }) => isNamed(name, names)),
-    );
-  return rows.get(name);
+  let row = rows.get(name);
+  if (row === undefined) {
+    row = VARIABLES.find(({ names }) => isNamed(name, names)) ?? null;
+    rows.set(name, row);
+  }
+  return row ?? undefined;
 }
 
 /** Returns whether a variable is passed without counting, unless a rule declares it. */

@@ -1,9 +1,5 @@
 // Opens the view of the file system through which a script's inputs and outputs are examined.
-import type {
-  ListDirectory,
-  StatPath,
-  TracingOperations,
-} from "../../../platform/tracing/contract/tracing.ts";
+import type { ListDirectory, StatPath } from "../../../platform/tracing/contract/tracing.ts";
 import { statPath } from "../../../platform/files/path-state.ts";
 import { keepUnignored } from "../../workspace/package-files.ts";
 import type { CacheRule } from "../../config/settings/cache.ts";
@@ -20,7 +16,7 @@ import type { CacheStore } from "../store/cache-store.ts";
 /** Shared by the scripts of a run. */
 export interface CacheContext {
   /** Undefined if inputs are declared. */
-  readonly tracing: TracingOperations | undefined;
+  readonly isTraced: boolean;
   readonly store: CacheStore;
   readonly shared: SharedCache | undefined;
   readonly statCache: StatCache;

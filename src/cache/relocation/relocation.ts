@@ -11,6 +11,7 @@
 //   (system directories, PATH, dot files of the home directory) are absolute.
 import { dirname } from "node:path";
 import type { CacheEntry, Mention, RecordedDependency, RecordedOutput, StoredEntry } from "../entry/entry.ts";
+import { memoizeByLocation } from "./location-memo.ts";
 import type { IsMachinePath } from "./machine-paths.ts";
 import { isSameSearchPath, type SearchedPath } from "./search-path.ts";
 import { ancestorsOf, pathInProject, toStoredPath } from "./stored-path.ts";
@@ -132,15 +133,8 @@ function pathOutside(stored: string, folders: UserFolders): string | undefined {
 
 type Relocated = WeakMap<RecordedDependency, RecordedDependency>;
 
-const relocatedDependencies = new Map<string, Relocated>();
-
 /** Returns the relocated dependencies by stored ones: entries share objects, which are validated once. */
-function relocatedFor({ root, folders }: EntryLocation): Relocated {
-  const key = JSON.stringify([root, ...MARKS.map((mark) => folders[mark] ?? "")]);
-  let relocated = relocatedDependencies.get(key);
-  if (!relocated) relocatedDependencies.set(key, (relocated = new WeakMap()));
-  return relocated;
-}
+const relocatedFor = memoizeByLocation((): Relocated => new WeakMap());
 
 function relocateDependency(
   stored: RecordedDependency,

@@ -43,7 +43,8 @@ export function isPortablePath(stored: unknown, isInside: boolean): boolean {
   if (typeof stored !== "string" || stored === "" || stored.includes("\0")) return false;
   if (isAbsolutePath(stored)) return !isInside;
   if (splitMark(stored)) return !isInside && !stored.split("/").includes("..");
-  return !stored.split(/[/\\]/).includes("..") && (!isInside || stored !== ROOT);
+  const isUpwards = stored.includes("..") && stored.split(/[/\\]/).includes("..");
+  return !isUpwards && (!isInside || stored !== ROOT);
 }
 
 export function isBelow(path: string, root: string): boolean {

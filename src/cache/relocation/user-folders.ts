@@ -36,7 +36,8 @@ const known = new Map<string, UserFolders>();
  */
 export function userFoldersOf(variables: Readonly<Record<string, string | undefined>>): UserFolders {
   if (separator !== "/") return NONE;
-  const key = JSON.stringify(MARKS.map((mark) => variables[DEFAULTS[mark].variable]));
+  const { HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, TMPDIR } = variables;
+  const key = JSON.stringify([HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_DATA_HOME, TMPDIR]);
   let folders = known.get(key);
   if (!folders) known.set(key, (folders = readUserFolders(variables)));
   return folders;
@@ -79,12 +80,14 @@ export function pathsToUserFolders(
 }
 
 /**
- * Returns the variables that count, with what counts. An unusable value counts as it is, and so does a missing HOME.
+ * Returns the variables that count, with what counts, for the folders of these variables. An unusable value counts as it is, and so does a missing HOME.
  * Another folder than the default one counts. A script can see it without a recorded access.
  */
-export function countedFolders(variables: Readonly<Record<string, string | undefined>>): [string, string][] {
+export function countedFolders(
+  variables: Readonly<Record<string, string | undefined>>,
+  folders: UserFolders,
+): [string, string][] {
   if (separator !== "/") return [];
-  const folders = userFoldersOf(variables);
   return MARKS.flatMap((mark): [string, string][] => {
     const { variable } = DEFAULTS[mark];
     const value = variables[variable];
@@ -136,6 +139,7 @@ const BEGIN = String.raw`(?:(?<![\w.@+/-])|(?<=(?:^|[\s"'])-[A-Za-z])|(?<=:\/\/)
 
 /** Replaces the paths of the folders in a text, so that two users compute the same cache key. */
 export function withoutUserFolders(text: string, folders: UserFolders): string {
+  if (!text.includes(separator)) return text;
   let result = text;
   const sorted = MARKS.filter((mark) => folders[mark] !== undefined && text.includes(folders[mark])).sort(
     (a, b) => folders[b]!.length - folders[a]!.length,

@@ -23,7 +23,7 @@ export class InputRecordFinder {
 
   /** Call it in the order of the run. Returns undefined without a record, or if the script's inputs are declared. */
   async find(context: ScriptContext): Promise<InputRecord | undefined> {
-    if (!context.tracing) return undefined;
+    if (!context.isTraced) return undefined;
     const key = await context.makeLocalKey();
     // The last used entry is the first.
     const entries = context.localEntries(key.hash);

@@ -4,12 +4,8 @@
 // - A script that cannot be traced runs untraced; `refusal` has the reason.
 // - From the first step until `release`, other processes can detect the run.
 import { errorCode } from "../../../platform/caught-error.ts";
-import {
-  NoThreadError,
-  type Trace,
-  type Tracer,
-  type TracingOperations,
-} from "../../../platform/tracing/contract/tracing.ts";
+import { NoThreadError, type Trace, type Tracer } from "../../../platform/tracing/contract/tracing.ts";
+import { loadTracing } from "../../../platform/tracing/tracing.ts";
 import type { Child } from "../../../platform/processes/contract/process-tree.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { trees } from "../../../platform/processes/process-tree.ts";
@@ -26,8 +22,8 @@ export class TracedScript {
   /** Undefined if every step was traced. */
   refusal: "refused" | "unlaunched" | undefined;
   readonly #script: Pick<CachedScript, "steps" | "review">;
-  /** Undefined if inputs are declared. */
-  readonly #tracing: TracingOperations | undefined;
+  /** False if inputs are declared. */
+  readonly #isTraced: boolean;
   readonly #announce: () => ConcurrentRunDetector;
   #tracer: Tracer | undefined;
   #detector: ConcurrentRunDetector | undefined;
@@ -40,12 +36,12 @@ export class TracedScript {
   constructor(
     script: Pick<CachedScript, "steps" | "review">,
     environments: readonly Readonly<Record<string, string>>[],
-    tracing: TracingOperations | undefined,
+    isTraced: boolean,
     announce: () => ConcurrentRunDetector,
   ) {
     this.#script = script;
     this.environments = environments;
-    this.#tracing = tracing;
+    this.#isTraced = isTraced;
     this.#announce = announce;
   }
 
@@ -74,9 +70,9 @@ export class TracedScript {
       ...trees.startChild({ ...wanted, inheritStdin: false }),
       isTraced: Promise.resolve(true),
     });
-    if (!this.#tracing) return plain();
+    if (!this.#isTraced) return plain();
     try {
-      this.#tracer ??= this.#tracing.openTracer({
+      this.#tracer ??= loadTracing().openTracer({
         program: process.execPath,
         keepsCalls: host.originalVariable("RT_DEBUG") === "trace",
         namesProcesses: review !== undefined,

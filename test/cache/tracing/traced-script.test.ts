@@ -13,7 +13,7 @@ test("a script whose start failed leaves no marker, so a retry is not a concurre
   const createDetector = () => new ConcurrentRunDetector(directory, ["p", "build"], project.join("draft"));
   const steps = [{ event: "build", program: project.join("absent"), argv: ["absent"], env: {} }];
   const start = () => {
-    const script = new TracedScript({ steps }, [{}], undefined, createDetector);
+    const script = new TracedScript({ steps }, [{}], false, createDetector);
     const request = { cwd: project.path, output: "separate", onOutput() {} } as const;
     return () => script.start(0, request);
   };

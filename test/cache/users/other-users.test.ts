@@ -87,13 +87,16 @@ test.each<[text: string, replaced: string]>([
 
 test("HOME counts where it leads to no folder, and another folder where it is not the default one", () => {
   const counted = (variables: Readonly<Record<string, string | undefined>>) =>
-    countedFolders(variables).map(([name]) => name);
+    countedFolders(variables, userFoldersOf(variables)).map(([name]) => name);
   const usual = { ...ADA, TMPDIR: "/tmp/", XDG_CACHE_HOME: "/homes/ada/.cache" };
   for (const variables of [ADA, usual]) expect(counted(variables)).toEqual([]);
   for (const variables of [{}, { HOME: "" }, { HOME: "/" }, { HOME: "/../.." }, { HOME: "me" }])
     expect(counted(variables)).toEqual(["HOME"]);
   expect(counted({ ...ADA, XDG_CACHE_HOME: "cache" })).toEqual(["XDG_CACHE_HOME"]);
-  const cacheAt = (path: string) => countedFolders({ ...ADA, XDG_CACHE_HOME: path });
+  const cacheAt = (path: string) => {
+    const variables = { ...ADA, XDG_CACHE_HOME: path };
+    return countedFolders(variables, userFoldersOf(variables));
+  };
   for (const path of ["/two", "/homes/ada/in"]) expect(cacheAt("/one")).toEqual(cacheAt(path));
   expect(cacheAt("/one")).not.toEqual(cacheAt("/homes/ada"));
   expect(cacheAt("/one")).not.toEqual(cacheAt("/homes"));

@@ -28,8 +28,9 @@ export function createTaskCache(
 ): TaskCache {
   let cache = opened;
   let hasStarted = false;
+  let loading: Promise<typeof import("./cached-task.ts")> | undefined;
   const load = async () => {
-    const module = await import("./cached-task.ts");
+    const module = await (loading ??= import("./cached-task.ts"));
     return { module, cache: (cache ??= new module.RunCache(settings)) };
   };
   return {
