@@ -3,12 +3,12 @@
 // Invariants: the folders are those of userFoldersOf(), which returns the same object for the same folders.
 import type { UserFolders } from "./user-folders.ts";
 
-interface Location {
+interface MemoKey {
   readonly root: string;
   readonly folders: UserFolders;
 }
 
-export function memoizeByLocation<Value>(create: () => Value): (location: Location) => Value {
+export function memoizeByLocation<Value>(create: () => Value): (key: MemoKey) => Value {
   const known = new WeakMap<UserFolders, Map<string, Value>>();
   return ({ root, folders }) => {
     let byRoot = known.get(folders);
