@@ -37,7 +37,9 @@ const COMMON = [
   ...["-Wl,--build-id=none", "-Wl,-z,noseparate-code"],
 ];
 /** A static program at a fixed address. */
-const PROGRAM = [...COMMON, "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+const STATIC = [...COMMON, "-fno-pic", "-fno-pie", "-static", "-no-pie"];
+/** The same without variables. Its code and constants are one segment. */
+const PROGRAM = [...STATIC, "-Wl,-n"];
 /** A library that imports a few functions from the C library of its process. */
 const LIBRARY = [
   ...COMMON,
@@ -57,7 +59,7 @@ const ARCHITECTURE_FLAGS = { x64: [], arm64: ["-mno-outline-atomics"] } as const
 const FLAGS: Readonly<Record<StoredProgram, readonly string[]>> = {
   registration: PROGRAM,
   launcher: PROGRAM,
-  sandbox: PROGRAM,
+  sandbox: STATIC,
   monitor: PROGRAM,
   recorder: LIBRARY,
   front: FRONT,

@@ -10,9 +10,6 @@
 #undef CALL
 #define CALL(name, a, b, c, d, e) simulate(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
 static long simulate(long number, long a, long b, long c, long d, long e);
-#define start_detached start_in_background
-#include "../../platform/native/linux/recorder/detached-thread.h"
-#undef start_detached
 static int start_detached(void *(*function)(void *), void *argument);
 #include "../../platform/native/linux/recorder/connect-guard.h"
 #include <stdint.h>
@@ -23,7 +20,7 @@ static int start_detached(void *(*function)(void *), void *argument);
   if (!(condition)) (fprintf(stderr, "violated: %s\n", #condition), abort())
 
 static const unsigned long BASE = 0x10000;
-enum { TRACEE = 77, LISTENER = 9, REPORTS = 8, FIRST = 100, MAX_OPEN = 64 };
+enum { TRACEE = 77, LISTENER = 9, REPORTS = 8, CONNECTIONS = 7, FIRST = 100, MAX_OPEN = 64 };
 
 /** Paths that a tracee's path may mean, and whether sockets and modes below are permitted. */
 static const struct {
@@ -59,10 +56,13 @@ static int opened[MAX_OPEN];
 static int is_inherited[MAX_OPEN];
 static int answers, are_threads_refused, passed, is_copy_refused, protocol_type, is_connected, is_replaced;
 static enum network network;
+/** Whether the guard is in a launcher, and the last byte that it has sent to rt. */
+static int has_launcher, sent;
 /** 192.0.2.2, port 80; 192.0.2.4, all ports but those of DNS; 192.0.2.1 is being written. */
-static struct permitted_hosts hosts = {.entries[0] = {.version = 2, .port = 80 << 8, .address = {[10] = 0xff, 0xff, 192, 0, 2, 2}},
-                                       .entries[1] = {.version = 3, .port = 80 << 8, .address = {[10] = 0xff, 0xff, 192, 0, 2, 1}},
-                                       .entries[2] = {.version = 2, .port = 0, .address = {[10] = 0xff, 0xff, 192, 0, 2, 4}}};
+static struct permitted_hosts hosts = {.capacity = 3,
+                                       .entries = {{.version = 2, .port = 80 << 8, .address = {[10] = 0xff, 0xff, 192, 0, 2, 2}},
+                                                   {.version = 3, .port = 80 << 8, .address = {[10] = 0xff, 0xff, 192, 0, 2, 1}},
+                                                   {.version = 2, .port = 0, .address = {[10] = 0xff, 0xff, 192, 0, 2, 4}}}};
 
 static unsigned take(void) {
   if (input.length == 0) return 0;
@@ -164,13 +164,29 @@ static long new_socket(long place) {
   return result;
 }
 
-/** Passes the accepted end of a connection to rt. */
+/** Passes the accepted end of a connection to rt: a descriptor of this process, or what was sent last. */
 static void pass_to_rt(const char *report, long length) {
   const char *end = report + length - 2;
-  const long descriptor = atol(memchr(report, 0, length) + 1);
-  REQUIRE(memchr(report, 0, length) + 1 < (const void *)end && is_open(descriptor) && opened[descriptor - FIRST] == ACCEPTED);
-  opened[descriptor - FIRST] = 0;
+  const long number = atol(memchr(report, 0, length) + 1);
+  REQUIRE(memchr(report, 0, length) + 1 < (const void *)end);
   passed++;
+  if (has_launcher) {
+    REQUIRE(number == sent);
+    return;
+  }
+  REQUIRE(is_open(number) && opened[number - FIRST] == ACCEPTED);
+  opened[number - FIRST] = 0;
+}
+
+/** The kernel copies the descriptor into the message. */
+static long send_to_rt(long socket, const struct msghdr *message, long flags) {
+  const struct cmsghdr *control = message->msg_control;
+  const int descriptor = *(const int *)CMSG_DATA(control);
+  REQUIRE(has_launcher && socket == CONNECTIONS && flags & MSG_DONTWAIT && message->msg_iov->iov_len == 1);
+  REQUIRE(control->cmsg_type == SCM_RIGHTS && is_open(descriptor) && opened[descriptor - FIRST] == ACCEPTED);
+  if (take() == 1) return -EAGAIN;
+  sent = *(const unsigned char *)message->msg_iov->iov_base;
+  return 1;
 }
 
 static long simulate(long number, long a, long b, long c, long d, long e) {
@@ -271,6 +287,7 @@ static long simulate(long number, long a, long b, long c, long d, long e) {
     REQUIRE(parts == 2);
     if (strncmp(strchr((const char *)b, ' '), " resolver ", 10) == 0) pass_to_rt((const void *)b, c);
     return c;
+  case __NR_sendmsg: return send_to_rt(a, (const void *)b, c);
   case __NR_close:
     REQUIRE(is_open(a));
     return opened[a - FIRST] = 0;
@@ -309,8 +326,10 @@ static void decide(const uint8_t *bytes, size_t length) {
   input.bytes = bytes;
   input.length = length;
   network = take() % 4;
-  are_threads_refused = take() == 1;
-  guard.request = (struct guard_request){.reports = REPORTS, .network = network, .roots_length = sizeof ROOTS, .hosts = &hosts};
+  const unsigned kind = take();
+  are_threads_refused = kind % 2 == 1;
+  has_launcher = kind >= 128;
+  guard.request = (struct guard_request){.reports = REPORTS, .connections = has_launcher ? CONNECTIONS : -1, .network = network, .roots_length = sizeof ROOTS, .hosts = &hosts};
   memcpy(guard.request.roots, ROOTS, sizeof ROOTS);
   struct seccomp_notif notice = {.id = 1, .pid = take() == 1 ? 0 : TRACEE, .data.nr = CALLS[take() % (sizeof CALLS / sizeof *CALLS)]};
   const unsigned size = take();
@@ -319,8 +338,8 @@ static void decide(const uint8_t *bytes, size_t length) {
   memset(memory.bytes, size, memory.length);
   for (size_t each = 0; each < size; each++) memory.bytes[each] = take();
   for (int each = 0; each < 5; each++) {
-    const unsigned kind = take();
-    notice.data.args[each] = kind < 128 ? BASE + take() : kind < 192 ? take() : kind < 224 ? take_word() : -(unsigned long)take();
+    const unsigned form = take();
+    notice.data.args[each] = form < 128 ? BASE + take() : form < 192 ? take() : form < 224 ? take_word() : -(unsigned long)take();
   }
   answers = passed = is_copy_refused = protocol_type = is_connected = is_replaced = 0;
   atomic_store(&hosts.resolving, take() == 1 ? MAX_RESOLVING : 0);

@@ -30,16 +30,16 @@ const PATHS = ["file\0", "/proc/self/fd/3\0", "/project/own.sock\0", "\0"].map((
   ...Buffer.from(path),
 ]);
 
-/** The layout of `decide`: network, threads, process, call, memory, and arguments with their kind. */
+/** The layout of `decide`: network, threads and launcher, process, call, memory, and arguments with their kind. */
 function listSeeds(): Uint8Array[] {
   const at = [0, 0];
   const small = (value: number) => [128, value];
   const seeds: number[][] = [];
-  for (const network of [0, 1, 2, 3])
+  for (const [network, kind] of [0, 1, 2, 3].flatMap((each) => [0, 128].map((kind) => [each, kind] as const)))
     for (const address of ADDRESSES)
       seeds.push([
         network,
-        0,
+        kind,
         0,
         0,
         address.length,

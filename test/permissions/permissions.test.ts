@@ -17,7 +17,7 @@ import { MAX_FILE_SIZE } from "../../platform/files/contract/files.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { placeRt } from "../support/programs/programs.ts";
 import { startOnTerminal } from "../support/programs/terminal.ts";
-import { cleanEnvironment, expectRt, REPOSITORY, RT, runRt } from "../support/rt.ts";
+import { cleanEnvironment, expectRt, REPOSITORY, RT, runRt, ABSENT } from "../support/rt.ts";
 import { hashIn } from "../support/trusted.ts";
 import { AS_OTHER_USER, isRoot } from "../support/users.ts";
 
@@ -577,24 +577,51 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect(Number(after) - Number(before)).toBeLessThan(tasks.length / 2);
   });
 
-  test("a task does not start, with a message, if rt has no thread for its connections", async () => {
-    // The other end of the socket answers nothing, as rt's end if the thread cannot be created.
+  test("a task does not start, with a message, if the list of its rules is incomplete", async () => {
     const program = `
-import os, socket, subprocess
-ours, theirs = socket.socketpair()
-ours.shutdown(socket.SHUT_WR)
+import os, struct, subprocess
 rules = os.memfd_create("rules")
-os.write(rules, b"h/nonexistent\\0r/usr\\0R/bin\\0R/lib\\0R/lib64\\0")
+paths = b"h${ABSENT}\\0r/usr\\0R/bin\\0R/lib\\0R/lib64"
+os.write(rules, struct.pack("<iiiiiiQ", 0, 0, -1, -1, 0, len(paths), 0) + paths)
 launcher = os.memfd_create("launcher")
 os.write(launcher, open("${sandbox}", "rb").read())
-passed = (theirs.fileno(), rules, launcher)
-words = ["rt-permitted", *["0"] * 4, *map(str, passed[:2]), "0", "0", "0", str(launcher), "/bin/echo", "echo", "started"]
+passed = (rules, launcher)
+words = ["rt-permitted", *["0"] * 4, str(rules), "0", "0", str(launcher), "/bin/echo", "echo", "started"]
 done = subprocess.run(words, executable=f"/proc/self/fd/{launcher}", pass_fds=passed, capture_output=True, text=True)
 print(done.returncode, done.stdout + done.stderr, end="")`;
     const { stdout, stderr } = Bun.spawnSync(["python3", "-c", program]);
     expect(stderr.toString() + stdout.toString()).toBe(
-      "126 error: Permissions cannot be enforced, so nothing was started: the thread of its connections failed (errno 11)\n",
+      "126 error: Permissions cannot be enforced, so nothing was started: reading its rules failed (errno 22)\n",
     );
+  });
+
+  test("a task inherits no descriptor of its launcher, which reaps orphans and survives 70 connections at a time", async () => {
+    const program = `
+import os, socket, subprocess, threading
+print(*sorted(each for each in os.listdir("/proc/self/fd") if os.path.exists("/proc/self/fd/" + each)))
+server = socket.create_server(("127.0.0.1", 0), backlog=0)
+busy = []
+def connect():
+    try: socket.create_connection(server.getsockname())
+    except BlockingIOError: busy.append(1)
+threads = [threading.Thread(target=connect, daemon=True) for each in range(70)]
+for each in threads: each.start()
+while not busy: pass
+reader, writer = os.pipe()
+orphan = subprocess.run(["sh", "-c", "exec 3<&0; cat <&3 >/dev/null & echo $!"], stdout=subprocess.PIPE, stdin=reader).stdout
+os.close(writer)
+while os.path.exists("/proc/" + orphan.decode().strip()): pass
+print("reaped", flush=True)
+os._exit(0)`;
+    await using place = await besideFolder({
+      ...manifest({ t: "/usr/bin/python3 program.py" }),
+      "program.py": program,
+    });
+    const { stdout, stderr, status } = await runRt({
+      args: ["run", "--silent", "--permissions", "t"],
+      cwd: place.join("project"),
+    });
+    expect([stdout, stderr, status]).toEqual(["0 1 2\nreaped\n", "", 0]);
   });
 
   test("an older kernel is an obstacle without Landlock 3, and lacks signals before 6", () => {

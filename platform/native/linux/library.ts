@@ -10,7 +10,6 @@ const { i32, ptr: pointer } = FFIType;
 const SYMBOLS = {
   continue_all_calls: { args: [i32], returns: i32 },
   open_shared_layer: { args: [pointer, pointer, i32], returns: i32 },
-  start_connect_guard: { args: [pointer], returns: i32 },
   start_recorder: { args: [pointer, pointer, pointer], returns: i32 },
 } as const;
 

@@ -1,34 +1,50 @@
-// Holds what a thread that decides calls reads: its request, and the permitted addresses. The thread is in
-// ../../native/linux/recorder/connect-guard.h. Also reads its reports, and serves connections to DNS servers.
+// Holds what the process that decides calls reads: its request, and the permitted addresses. It is the launcher of the task, or a
+// thread of rt for a traced task (../../native/linux/recorder/connect-guard.h). Also reads its reports, and serves connections to
+// DNS servers.
+import { closeDescriptor } from "../../native/posix/pipe.ts";
 import { OutputReader } from "../../processes/posix/output-reader.ts";
+import { receiveDescriptor } from "../../tracing/linux/fd-passing.ts";
 import type { ChildPermissions, PermissionRules, RefusedCall } from "../contract/permissions.ts";
 import { HostList, mayOpen } from "../host-list.ts";
 import { type AddressBytes, classifyAddress, parseAddress, splitTarget } from "../ip-address.ts";
 import type { HostResolver } from "./host-resolver.ts";
 import { PermittedAddresses } from "./permitted-addresses.ts";
+import { listRules } from "./rule-list.ts";
 import { type HostsLine, readHostsFile } from "./system-names.ts";
 
 const NETWORKS: readonly PermissionRules["network"][] = ["none", "loopback", "open"];
 const OBSERVED_NETWORK = NETWORKS.length;
-const HEADER = 8 * 4;
+/** Size of `struct guard_request`, and the place of its pointer. */
+const [HEADER, HOSTS] = [24, 16];
+const NONE = -1;
 
 interface GuardDescriptors {
-  readonly socket: number;
-  readonly stop: number;
+  /** -1 if nothing is decided there. */
   readonly reports: number;
+  /** The socket that passes connections to rt; by default, the thread is in rt. */
+  readonly connections?: number;
 }
 
-/** The calls that the thread decides: those of a child with permissions, or only the connections of an observed one to DNS servers. */
+/** Descriptors that rt shares with a launcher. */
+export interface LauncherChannel {
+  /** The file with the permitted addresses. */
+  readonly file: number;
+  /** A socket that receives connections to DNS servers. */
+  readonly connections: number;
+}
+
+/** The calls that are decided: those of a child with permissions, or only the connections of an observed one to DNS servers. */
 export interface GuardedChild extends Pick<ChildPermissions, "onRefusal"> {
   readonly rules: Pick<PermissionRules, "files" | "sockets" | "network" | "hosts">;
   readonly isObserved?: boolean;
 }
 
-/** Must be kept until the thread has ended, which reads the permitted addresses. */
+/** Must be kept until a thread has ended that reads the permitted addresses. */
 export class GuardSession {
   readonly #child: GuardedChild;
   readonly #addresses: PermittedAddresses;
   #resolver: HostResolver | undefined;
+  #launcher: LauncherChannel | undefined;
   #hostsFile: readonly HostsLine[] | undefined;
 
   constructor(child: GuardedChild) {
@@ -53,21 +69,35 @@ export class GuardSession {
       }
   }
 
-  /** Returns a `struct guard_request`, in a separate buffer because native code reads it. */
-  encodeRequest({ socket, stop, reports }: GuardDescriptors): Uint8Array {
-    const { rules, isObserved = false } = this.#child;
-    const sockets = rules.sockets.map((path) => `s${path}\0`);
-    const files = rules.files.filter(({ access }) => access === "write");
-    const roots = new TextEncoder().encode([...sockets, ...files.map(({ path }) => `w${path}\0`)].join(""));
-    const network = isObserved ? OBSERVED_NETWORK : NETWORKS.indexOf(rules.network);
-    const buffer = new ArrayBuffer(HEADER + roots.length + 8);
-    new Int32Array(buffer, 0, 6).set([socket, stop, reports, network, roots.length, 0]);
-    new BigUint64Array(buffer, 24, 1)[0] = this.#addresses.pointer;
-    new Uint8Array(buffer).set(roots, HEADER);
-    return new Uint8Array(buffer);
+  /** Returns a `struct guard_request` for a thread of rt, in a separate buffer because native code reads it. */
+  encodeRequest(descriptors: GuardDescriptors): Uint8Array {
+    const { files, sockets } = this.#child.rules;
+    const list = listRules({ files, sockets, hidden: [], envFolders: [], home: "" });
+    const bytes = this.#encode(descriptors, list);
+    new DataView(bytes.buffer).setBigUint64(HOSTS, this.#addresses.pointer, true);
+    return bytes;
   }
 
-  /** Reads what the thread writes to a pipe. */
+  /** Returns the content of the file that a launcher reads: the addresses, and the request with the list of all rules. */
+  encodeFile(descriptors: GuardDescriptors, list: Uint8Array): Uint8Array {
+    return Buffer.concat([this.#addresses.bytes, this.#encode(descriptors, list)]);
+  }
+
+  #encode({ reports, connections = NONE }: GuardDescriptors, list: Uint8Array): Uint8Array<ArrayBuffer> {
+    const { rules, isObserved = false } = this.#child;
+    const network = isObserved ? OBSERVED_NETWORK : NETWORKS.indexOf(rules.network);
+    const bytes = new Uint8Array(new ArrayBuffer(HEADER + list.length));
+    new Int32Array(bytes.buffer, 0, 4).set([reports, connections, network, list.length]);
+    bytes.set(list, HEADER);
+    return bytes;
+  }
+
+  /** Called once a launcher has what was encoded. The channel is owned by this object. */
+  connectLauncher(channel: LauncherChannel): void {
+    this.#launcher = channel;
+  }
+
+  /** Reads the reports from a pipe. */
   openReports(reader: number): OutputReader {
     let rest = "";
     const decoder = new TextDecoder();
@@ -84,13 +114,26 @@ export class GuardSession {
     const [, pid, kind, program] = /^\n?(\d+) (\w+) ([^]*)$/.exec(start) ?? [];
     if (pid === undefined) return;
     const caller = { pid: Number(pid), program: program! };
-    if (kind === "resolver") return this.#openResolver().accept(Number(target), caller);
+    if (kind === "resolver") return this.#resolve(Number(target), caller);
     const call = { ...caller, kind: kind as RefusedCall["kind"], target };
     this.#child.onRefusal(kind === "host" ? this.#nameHost(call) : call);
   }
 
+  /** @param number the descriptor, or the byte that a launcher has sent with it */
+  #resolve(number: number, caller: Pick<RefusedCall, "pid" | "program">): void {
+    const descriptor = this.#launcher ? receiveConnection(this.#launcher, number) : number;
+    if (descriptor === undefined || descriptor < 0) return;
+    try {
+      this.#openResolver().accept(descriptor, caller);
+    } catch {
+      // The limit of open files is reached.
+      closeDescriptor(descriptor);
+    }
+  }
+
   #openResolver(): HostResolver {
     if (this.#resolver) return this.#resolver;
+    if (this.#launcher) this.#addresses.share(this.#launcher.file);
     const { rules, isObserved = false, onRefusal } = this.#child;
     // Most tasks look up no name.
     const resolvers = require("./host-resolver.ts") as typeof import("./host-resolver.ts");
@@ -128,10 +171,22 @@ export class GuardSession {
 
   close(): void {
     this.#resolver?.close();
+    if (!this.#launcher) return;
+    closeDescriptor(this.#launcher.file);
+    closeDescriptor(this.#launcher.connections);
   }
 }
 
-/** The thread writes all digits of an address. */
+/** A connection whose report was lost comes before. */
+function receiveConnection({ connections }: LauncherChannel, byte: number): number | undefined {
+  for (;;) {
+    const message = receiveDescriptor(connections);
+    if (!message || message.byte === byte) return message?.descriptor;
+    closeDescriptor(message.descriptor);
+  }
+}
+
+/** A report has all digits of an address. */
 function shortenAddress(target: string): string {
   const [host, port] = [target.slice(0, target.lastIndexOf(":")), target.slice(target.lastIndexOf(":"))];
   return `${URL.parse(`http://${host}`)?.hostname ?? host}${port}`;

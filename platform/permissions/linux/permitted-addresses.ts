@@ -1,8 +1,8 @@
-// The addresses that a task may connect to, in memory that the listener's thread reads
+// The addresses that a task may connect to, in memory that the process with the task's listener reads: rt, or the task's launcher
 // (../../native/linux/recorder/permitted-hosts.h).
 //
 // Invariants:
-// - An entry is complete before its version is even. The thread ignores an entry that changes.
+// - An entry is complete before its version is even. The reader ignores an entry that changes.
 // - A full list loses its oldest entry.
 import { ptr } from "../../native/posix/ffi.ts";
 import type { AddressBytes } from "../ip-address.ts";
@@ -11,19 +11,31 @@ import type { AddressBytes } from "../ip-address.ts";
 const [HEADER, ENTRY, MAX_HOSTS] = [2, 6, 1024];
 /** Words of an entry. */
 const [VERSION, PORT, ADDRESS] = [0, 1, 2];
-/** The counter of connections to the resolver, in the header. */
-const RESOLVING = 0;
+/** The counter of connections to the resolver and the number of entries, in the header. */
+const [RESOLVING, CAPACITY] = [0, 1];
 
 export class PermittedAddresses {
   /** Has its own ArrayBuffer, because native code keeps the address. */
-  readonly #words: Int32Array;
+  #words: Int32Array;
   readonly #keys: string[] = [];
   #next = 0;
 
-  /** @param isFixed nothing is added: the thread reads no further than the first entry without a version */
+  /** @param isFixed nothing is added */
   constructor(isFixed = false) {
-    const entries = isFixed ? 1 : MAX_HOSTS;
+    const entries = isFixed ? 0 : MAX_HOSTS;
     this.#words = new Int32Array(new ArrayBuffer((HEADER + ENTRY * entries) * 4));
+    this.#words[CAPACITY] = entries;
+  }
+
+  /** The memory, to be copied to the start of a file. */
+  get bytes(): Uint8Array {
+    return new Uint8Array(this.#words.buffer);
+  }
+
+  /** Uses the memory of a file with the copy from now on. @throws at the limit of open files */
+  share(descriptor: number): void {
+    const shared = Bun.mmap(`/proc/self/fd/${descriptor}`);
+    this.#words = new Int32Array(shared.buffer, shared.byteOffset, this.#words.length);
   }
 
   get pointer(): bigint {
@@ -32,7 +44,7 @@ export class PermittedAddresses {
 
   /** @param port 0 for all ports */
   add(address: AddressBytes, port: number): void {
-    if (this.#words.length < HEADER + ENTRY * MAX_HOSTS) throw new Error("The list of addresses is fixed");
+    if (this.#words[CAPACITY] === 0) throw new Error("The list of addresses is fixed");
     const key = `${address.toHex()} ${port}`;
     if (this.#keys.includes(key)) return;
     this.#keys[this.#next] = key;

@@ -9,15 +9,17 @@ const LETTERS: Readonly<Record<FileRule["access"], string>> = { read: "r", write
 /** Returns one line for each path: a letter, the path, and NUL. */
 export function listRules({
   files,
+  sockets,
   hidden,
   envFolders,
   home,
-}: Pick<PermissionRules, "files" | "hidden" | "envFolders" | "home">): Uint8Array {
+}: Pick<PermissionRules, "files" | "sockets" | "hidden" | "envFolders" | "home">): Uint8Array {
   const lines = [`h${home}`];
   for (const { path, access, followsLinks } of files) {
     const letter = LETTERS[access];
     lines.push(`${followsLinks ? letter.toUpperCase() : letter}${path}`);
   }
+  for (const path of sockets) lines.push(`s${path}`);
   for (const path of hidden) lines.push(`x${path}`);
   for (const path of envFolders) lines.push(`e${path}`);
   // A path with NUL names no file, and would end its line.

@@ -87,7 +87,7 @@ export function startRecorder(
       ...[(keepsAll ? LOG_CALLS : 0) | (namesProcesses ? LOG_PROCESSES : 0), TABLES.rowCount, NONE, NONE, 0],
     ]);
     const reports = session && openOwned(true);
-    const guard = session?.encodeRequest({ socket, stop: stop.reader, reports: reports!.writer });
+    const guard = session?.encodeRequest({ reports: reports!.writer });
     if (startThread(addressOf(request), addressOf(rows), guard ? ptr(guard) : null) === 0)
       throw new NoThreadError();
     const refusals = session

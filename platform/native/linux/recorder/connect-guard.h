@@ -7,11 +7,12 @@
 // - A path is resolved once, to a descriptor. The decision and the call use that descriptor.
 // - Each refusal is reported. A call whose arguments cannot be read or parsed is refused.
 // Non-obvious:
-// - A blocking connect has a separate thread, because the thread of the listener must not wait.
+// - A blocking connect has a separate thread, because the thread of the listener must not wait. The program that includes this file
+//   has `start_detached`: the launcher of the task (../sandbox), which has no C library, or rt if the task is traced.
 // - pidfd_getfd is refused in some containers. There a new socket replaces that of the tracee (substitute-socket.h).
 // - A connection to a DNS server is replaced by one to rt's resolver (resolver-connection.h).
 #pragma once
-#include "detached-thread.h"
+#include "listener.h"
 #include "loopback.h"
 #include "substitute-socket.h"
 #include "tracee-memory.h"
@@ -33,30 +34,27 @@
 enum network { NO_NETWORK, LOOPBACK, OPEN_NETWORK, OBSERVED };
 enum { MAX_CONNECTING = 64, MAX_REPORT = 3500 };
 
-/** Written by rt (../../../permissions/linux/connect-guard.ts). */
+/** Written by rt (../../../permissions/linux/guard-session.ts). */
 struct guard_request {
-  int socket, stop, reports;
+  /** A pipe to rt. */
+  int reports;
+  /** A socket that passes connections to rt; -1 in rt itself. */
+  int connections;
   enum network network;
   /** Bytes of `roots`. */
   int roots_length;
-  int unused;
-  /** rt frees it after this thread has closed `reports`. */
   struct permitted_hosts *hosts;
-  /** Paths without symlinks, each after a letter and before a NUL: `s` for sockets below it, `w` for modes of files below it. */
+  /**
+   * The list of rules (../sandbox/ruleset.h). Paths without symlinks, each after a letter and before a NUL: `s` for sockets below it,
+   * `w` or `W` for modes of files below it. Other letters do not count here.
+   */
   char roots[];
 };
 
+/** Added to a letter in upper case. */
+enum { LOWER_CASE = 'a' - 'A' };
+
 static atomic_int connecting;
-
-static void answer_call(int listener, unsigned long id, long result) {
-  struct seccomp_notif_resp response = {.id = id, .val = result < 0 ? 0 : result, .error = result < 0 ? result : 0};
-  CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &response, 0, 0);
-}
-
-/** Returns whether the call still waits, so that its process id still means the tracee. */
-static int is_waiting(int listener, unsigned long id) {
-  return CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id, 0, 0) == 0;
-}
 
 /** Copies without NUL, which ends a part of a report: a task could otherwise forge reports. */
 static char *add_part(char *to, const char *text, size_t length) {
@@ -88,7 +86,7 @@ static int is_below_root(const struct guard_request *guard, char letter, const c
   if (length <= 0 || length >= PATH_MAX) return 0;
   for (const char *root = guard->roots; root < guard->roots + guard->roots_length;) {
     const long size = strlen(root) - 1;
-    const int is_kind = root[0] == letter;
+    const int is_kind = root[0] == letter || root[0] + LOWER_CASE == letter;
     const char *name = root + 1;
     root += size + 2;
     if (!is_kind || size > length || memcmp(name, path, size) != 0) continue;
@@ -368,9 +366,11 @@ static long connect_resolver(const struct guard_request *guard, int listener, co
   if (atomic_fetch_add(&guard->hosts->resolving, 1) < MAX_RESOLVING) server = open_connection(&client);
   if (server >= 0) {
     char number[20];
+    const long passed = pass_connection(guard->connections, server);
     // rt owns the accepted end from here on.
-    const long reported = report_call(guard, notice->pid, "resolver", number, add_number(number, server) - number);
+    const long reported = passed < 0 ? passed : report_call(guard, notice->pid, "resolver", number, add_number(number, passed) - number);
     if (reported >= 0) {
+      if (guard->connections >= 0) CALL(close, server, 0, 0, 0, 0);
       const long result = replace_descriptor(listener, notice->id, descriptor, client, flags);
       CALL(close, client, 0, 0, 0, 0);
       return result < 0 ? result : 0;

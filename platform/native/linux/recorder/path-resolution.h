@@ -9,6 +9,21 @@
 #pragma once
 #include "path-table.h"
 
+/** Writes the working directory of a process, or the path of one of its descriptors, and returns the length. */
+static int find_directory(int pid, int descriptor, char *to) {
+  char name[MAX_LINK_NAME], owner[20], link[24] = "fd/";
+  size_t owner_length = add_number(owner, pid) - owner;
+  size_t link_length = 3;
+  if (descriptor == AT_FDCWD) memcpy(link, "cwd", 3);
+  else if (descriptor < 0) return UNREADABLE;
+  else link_length = add_number(link + 3, descriptor) - link;
+  name_link(name, owner, owner_length, link, link_length);
+  long length = CALL(readlinkat, AT_FDCWD, name, to, PATH_MAX, 0);
+  if (length == PATH_MAX) return DENIED; // truncated
+  if (length < 0) return length == -ENOENT ? UNREADABLE : DENIED;
+  return is_path(to, length) ? length : UNREADABLE;
+}
+
 struct resolved_path {
   /** NULL if the path is not observed, as in /proc. */
   struct entry *entry;

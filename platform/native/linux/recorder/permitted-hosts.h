@@ -2,13 +2,14 @@
 // (../../../permissions/linux/permitted-addresses.ts).
 //
 // Invariants:
-// - rt alone writes the entries, and this thread alone reads them. An entry that changes during the read does not count.
+// - rt alone writes the entries, and the process with the listener alone reads them. An entry that changes during the read does not
+//   count.
 #pragma once
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MAX_HOSTS = 1024, MAX_RESOLVING = 32 };
+enum { MAX_RESOLVING = 32 };
 
 struct permitted_host {
   /** 0 for no entry, odd while rt writes it; each write increases it. */
@@ -22,8 +23,9 @@ struct permitted_host {
 struct permitted_hosts {
   /** Open connections to rt's resolver. */
   atomic_int resolving;
-  int unused;
-  struct permitted_host entries[MAX_HOSTS];
+  /** Number of entries. */
+  int capacity;
+  struct permitted_host entries[];
 };
 
 /** DNS, and DNS over TLS. A resolver sends the names in queries to other hosts, so a name can carry data. */
@@ -32,7 +34,7 @@ static int is_resolver_port(unsigned short port) {
 }
 
 static int is_permitted_host(struct permitted_hosts *hosts, const unsigned char *address, unsigned short port) {
-  for (int each = 0; each < MAX_HOSTS; each++) {
+  for (int each = 0; each < hosts->capacity; each++) {
     struct permitted_host *entry = &hosts->entries[each];
     const unsigned version = atomic_load_explicit(&entry->version, memory_order_acquire);
     if (version == 0) return 0; // rt fills the entries in order

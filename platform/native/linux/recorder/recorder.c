@@ -8,6 +8,7 @@
 // - When the other end of `stop` is closed before that, the thread exits and leaves the listener open for the background
 //   supervisor (`continue_all_calls`).
 #include "../sandbox/shared-layer.h"
+#include "detached-thread.h"
 #include "connect-guard.h"
 #include "process-names.h"
 #include <poll.h>
@@ -31,9 +32,6 @@ struct recorder_request {
   int is_lost;
 };
 
-/** Since Linux 6.6: tracee and supervisor run on one processor. Without it a call may take ten times as long. */
-static const unsigned long SET_FLAGS = SECCOMP_IOW(4, __u64), SYNC_WAKE_UP = 1;
-
 enum next { CALL_WAITING, TREE_EXITED, STOPPED };
 
 static enum next await_call(int listener, int stop) {
@@ -44,12 +42,6 @@ static enum next await_call(int listener, int stop) {
     if (polled[0].revents) return TREE_EXITED;
     if (polled[1].revents) return STOPPED;
   }
-}
-
-/** Returns 0 if the call has been interrupted. */
-static int receive(int listener, struct seccomp_notif *notice) {
-  memset(notice, 0, sizeof *notice);
-  return CALL(ioctl, listener, SECCOMP_IOCTL_NOTIF_RECV, notice, 0, 0) == 0;
 }
 
 /** An interrupted call is notified again, so errors are ignored. */
@@ -102,7 +94,7 @@ static void serve(struct supervisor *supervisor, int listener) {
   struct recorder *recorder = &supervisor->recorder;
   struct recorder_request *request = supervisor->request;
   struct seccomp_notif notice;
-  CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);
+  wake_synchronously(listener);
   for (;;) {
     enum next next = await_call(listener, request->stop);
     if (next == STOPPED) {
@@ -174,39 +166,6 @@ EXPORTED int start_recorder(struct recorder_request *request, const struct row *
   for (int each = 0; each < request->row_count; each++)
     if (rows[each].number >= 0 && rows[each].number < MAX_SYSCALLS) recorder->rows[rows[each].number] = rows[each];
   return start_detached(run, supervisor) || release(supervisor);
-}
-
-static void *run_guard(void *argument) {
-  struct guard_request *guard = argument;
-  struct seccomp_notif notice;
-  const unsigned long all = ~0UL;
-  CALL(rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof all, 0);
-  CALL(fcntl, guard->reports, F_SETFL, O_WRONLY | O_NONBLOCK, 0, 0);
-  const int listener = receive_descriptor(guard->socket);
-  if (listener >= 0) {
-    CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);
-    CALL(sendto, guard->socket, "", 1, MSG_NOSIGNAL, 0);
-  }
-  CALL(close, guard->socket, 0, 0, 0, 0);
-  while (listener >= 0 && await_call(listener, guard->stop) == CALL_WAITING)
-    if (receive(listener, &notice) && !guard_call(guard, listener, &notice)) answer_call(listener, notice.id, -ENOSYS);
-  if (listener >= 0) CALL(close, listener, 0, 0, 0, 0);
-  const int reports = guard->reports;
-  free_guard(guard);
-  CALL(close, reports, 0, 0, 0, 0);
-  return NULL;
-}
-
-/**
- * Starts a thread that receives a listener of a task with permissions and decides its calls. It ends with the process tree, or when
- * the other end of `stop` is closed. Returns whether it was started; if not, the caller still owns the descriptors.
- */
-EXPORTED int start_connect_guard(const struct guard_request *request) {
-  struct guard_request *guard = copy_guard(request);
-  if (!guard) return 0;
-  if (start_detached(run_guard, guard)) return 1;
-  free_guard(guard);
-  return 0;
 }
 
 /** The background supervisor: continues every call without observing it, until the process tree has ended. */

@@ -72,6 +72,30 @@ static long open_connection(int *client) {
   return result;
 }
 
+/** Sends one byte with a descriptor. Returns an error below 0. */
+static long send_descriptor(int socket, unsigned char byte, int descriptor, int flags) {
+  union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+  } control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+  struct iovec content = {.iov_base = &byte, .iov_len = 1};
+  struct msghdr message = {
+      .msg_iov = &content, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  *(int *)CMSG_DATA(&control.header) = descriptor;
+  return CALL(sendmsg, socket, &message, flags | MSG_NOSIGNAL, 0, 0);
+}
+
+/**
+ * Passes the accepted end of a connection to rt. Returns the number by which rt finds it, or an error: the descriptor itself without
+ * a socket, otherwise the byte that goes with it. If the report is lost, rt closes the descriptor at the next one.
+ */
+static long pass_connection(int socket, int accepted) {
+  static unsigned char last;
+  if (socket < 0) return accepted;
+  const long error = send_descriptor(socket, ++last, accepted, MSG_DONTWAIT);
+  return error < 0 ? error : last;
+}
+
 /** Replaces the descriptor of a call of the tracee. Returns an error below 0. */
 static long replace_descriptor(int listener, unsigned long id, int descriptor, int by, long flags) {
   struct seccomp_notif_addfd change = {.id = id,

@@ -1,5 +1,5 @@
-// The seccomp filter of a task with permissions. It refuses calls, and notifies rt of those that rt decides by their paths and
-// addresses.
+// The seccomp filter of a task with permissions. It refuses calls, and notifies the launcher of those that need a decision by their
+// paths and addresses.
 //
 // Invariants:
 // - A call of another architecture (int 0x80), of x32, or newer than the table fails with ENOSYS.
@@ -430,7 +430,7 @@ static void notify(struct bpf_program *program, unsigned number) {
   end_block(program, call);
 }
 
-/** The calls that rt decides. */
+/** The calls that the launcher decides. */
 static void add_notifications(struct bpf_program *program) {
   notify(program, __NR_connect);
   notify(program, __NR_fchmod);
@@ -480,7 +480,7 @@ static void add_search(struct bpf_program *program, const struct refused_call *c
     program->instructions[jumps[each]].k = program->length - jumps[each] - 1;
 }
 
-/** Builds the filter. @param is_open whether UDP is permitted @param notifies whether rt decides calls */
+/** Builds the filter. @param is_open whether UDP is permitted @param notifies whether the launcher decides calls */
 static void build_filter(struct bpf_program *program, int is_open, int notifies) {
   struct bpf_program blocks;
   blocks.length = blocks.call_count = program->length = program->call_count = 0;

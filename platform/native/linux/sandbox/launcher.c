@@ -1,32 +1,35 @@
-// Starts a program with the permissions of its task, waits for it, and ends what it left running. rt starts it with these arguments:
+// Starts a program with the permissions of its task, decides its calls, and ends what it left running. rt starts it with these
+// arguments:
 //
-//   rt-permitted <list> <line> <alive> <report or 0> <listener socket or 0> <rules> <layer or 0> <network> <descriptor or 0>
-//     <own descriptor> <program> <argv...>
+//   rt-permitted <list> <line> <alive> <report or 0> <rules> <layer or 0> <descriptor or 0> <own descriptor> <program> <argv...>
 //
 // The first four register the process, as ../registration.c does. They are 0 if it does not register itself. Another program for
 // that would need an exec, which takes a third of a start.
 //
-// ruleset.h reads <rules>. shared-layer.h creates <layer>, a further ruleset. <network> is 1 if UDP is permitted. <descriptor> is
-// that of a program in memory. The socket gets the listener, and answers with one byte. It is 0 if the tree has a listener already.
+// The file <rules> contains the permitted addresses, and the request of the guard (../recorder/connect-guard.h) with the list for
+// ruleset.h. A further ruleset is <layer> (shared-layer.h). <descriptor> is that of a program in memory.
 //
 // Invariants:
 // - The program starts only if every restriction has been installed. Otherwise the exit code is 126 with a message.
 // - Exit code and signal of the program are those of this process. Afterwards no process of the program's tree is left.
 // - The program has the environment, directory, limits, standard descriptors and signal mask of this process, and nothing else.
+// - A call that is not answered fails: the listener is open in this process alone.
 // Non-obvious:
 // - This process stays outside of the restrictions, as the subreaper of the tree: the tree cannot end or trace it.
 // - Signals that are sent to the process group or to the tree reach the program itself, so this process blocks them.
+#include "memory-functions.h"
 #include "../registration.h"
 #include "filter.h"
+#include "raw-thread.h"
 #include "ruleset.h"
+#include "process-tree.h"
 #include <linux/capability.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 
-enum { ERROR_OUTPUT = 2, NOT_STARTED = 126, NOT_FOUND = 127 };
+enum { ERROR_OUTPUT = 2, NOT_FOUND = 127 };
 /** Places of the arguments. */
-enum { REGISTRATION = 1, REPORT = 4, SOCKET, RULES, LAYER, NETWORK, PROGRAM, OWN, PATH };
+enum { REGISTRATION = 1, REPORT = 4, RULES, LAYER, PROGRAM, OWN, PATH };
+enum { STACK_SIZE = 1 << 16 };
 
 static void print(const char *text) { CALL(write, ERROR_OUTPUT, text, length_of(text), 0, 0); }
 
@@ -76,37 +79,30 @@ static long install(const struct bpf_program *filter, unsigned long flags) {
   return CALL(seccomp, SECCOMP_SET_MODE_FILTER, FILTER_FLAGS | flags, &program, 0, 0);
 }
 
-static void send_listener(int socket, int listener) {
-  unsigned char byte = 0;
-  union {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
-  } control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-  struct iovec content = {.iov_base = &byte, .iov_len = 1};
-  struct msghdr message = {
-      .msg_iov = &content, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
-  *(int *)CMSG_DATA(&control.header) = listener;
-  require("passing the listener", CALL(sendmsg, socket, &message, MSG_NOSIGNAL, 0, 0));
-  // rt serves the listener from here on.
-  if (CALL(read, socket, &byte, 1, 0, 0) != 1) fail("the thread of its connections", -EAGAIN);
-}
+/** The start of the child, which shares memory and descriptors with the waiting parent until its exec. */
+struct child_start {
+  char **argv, **environment;
+  const struct guard_request *guard;
+  int layer, program;
+  /** Set by the child: the listener of its calls, which the parent has too. */
+  int listener;
+  unsigned long signals;
+};
 
-static void restrict_self(int socket, int rules, int layer, int is_open) {
+static void restrict_self(struct child_start *start) {
   const char *step;
-  const long ruleset = open_ruleset(rules, is_open, &step);
+  const struct guard_request *guard = start->guard;
+  const int is_open = guard->network == OPEN_NETWORK, notifies = guard->reports >= 0;
+  const long ruleset = open_ruleset(guard->roots, guard->roots_length, is_open, &step);
   require(step, ruleset);
-  CALL(close, rules, 0, 0, 0, 0);
   struct bpf_program filter;
   drop_capabilities();
   require("no_new_privs", CALL(prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
   require("Landlock", CALL(landlock_restrict_self, ruleset, 0, 0, 0, 0));
   CALL(close, ruleset, 0, 0, 0, 0);
-  if (layer != 0) {
-    require("the layer of system files", CALL(landlock_restrict_self, layer, 0, 0, 0, 0));
-    CALL(close, layer, 0, 0, 0, 0);
-  }
-  build_filter(&filter, is_open, socket != 0);
-  if (socket == 0) {
+  if (start->layer != 0) require("the layer of system files", CALL(landlock_restrict_self, start->layer, 0, 0, 0, 0));
+  build_filter(&filter, is_open, notifies);
+  if (!notifies) {
     require("the seccomp filter", install(&filter, 0));
     return;
   }
@@ -114,19 +110,18 @@ static void restrict_self(int socket, int rules, int layer, int is_open) {
   long listener = install(&filter, flags | WAIT_KILLABLE);
   if (listener == -EINVAL) listener = install(&filter, flags);
   require("the seccomp listener", listener);
-  send_listener(socket, listener);
-  CALL(close, listener, 0, 0, 0, 0);
-  CALL(close, socket, 0, 0, 0, 0);
+  start->listener = listener;
 }
 
-__attribute__((noreturn)) static void become(char **argv, char **environment, int socket, int rules, int layer) {
+/** The parent waits for the exec, so it makes no call that the parent decides. */
+__attribute__((noreturn)) static void become(void *argument) {
+  struct child_start *start = argument;
+  char **argv = start->argv;
+  CALL(rt_sigprocmask, SIG_SETMASK, &start->signals, 0, sizeof start->signals, 0);
   // The tree ends with this launcher's process, whatever ended that.
   CALL(prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  restrict_self(socket, rules, layer, number_in(argv[NETWORK]));
-  // The task must not inherit it: rt starts further tasks from the same memory.
-  const int program = number_in(argv[PROGRAM]);
-  if (program != 0) require("FD_CLOEXEC", CALL(fcntl, program, F_SETFD, FD_CLOEXEC, 0, 0));
-  long error = -CALL(execve, argv[PATH], argv + PATH + 1, environment, 0, 0);
+  restrict_self(start);
+  const long error = -CALL(execve, argv[PATH], argv + PATH + 1, start->environment, 0, 0);
   for (char *each = argv[PATH]; *each; each++)
     if (*each < ' ' || *each > '~') *each = '?';
   print("error: Cannot run \"");
@@ -137,86 +132,22 @@ __attribute__((noreturn)) static void become(char **argv, char **environment, in
   exit_with(error == ENOENT ? NOT_FOUND : NOT_STARTED);
 }
 
-/** Sends SIGKILL to the children of this process; orphans of the tree are among them. */
-static int kill_children(void) {
-  char text[4096];
-  int file = CALL(openat, AT_FDCWD, "/proc/thread-self/children", O_RDONLY | O_CLOEXEC, 0, 0);
-  if (file < 0) return 0;
-  long length = CALL(read, file, text, sizeof text, 0, 0);
+/** Maps what rt wrote: the permitted addresses, which rt changes later, and the request of the guard with the list of rules. */
+static struct guard_request *map_request(int file) {
+  struct stat status;
+  require("reading its rules", CALL(fstat, file, &status, 0, 0, 0));
+  const long place = CALL(mmap, 0, status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file);
+  if (place < 0 && place > -4096) fail("reading its rules", place);
   CALL(close, file, 0, 0, 0, 0);
-  int count = 0, number = 0;
-  for (long at = 0; at < length; at++) {
-    if (text[at] != ' ') number = number * 10 + (text[at] - '0');
-    else {
-      CALL(kill, number, SIGKILL, 0, 0, 0);
-      number = 0;
-      count++;
-    }
-  }
-  return count;
+  struct permitted_hosts *hosts = (struct permitted_hosts *)place;
+  struct guard_request *guard = (struct guard_request *)(hosts->entries + hosts->capacity);
+  guard->hosts = hosts;
+  return guard;
 }
 
-/** Ends all processes that the program left. Their children become children of this process. */
-static void end_tree(void) {
-  int status;
-  while (kill_children() > 0)
-    if (CALL(wait4, -1, &status, 0, 0, 0) == -ECHILD) return;
-}
-
-/** Ends this process as the program ended. */
-__attribute__((noreturn)) static void end_as(int status) {
-  if (!WIFSIGNALED(status)) exit_with(WEXITSTATUS(status));
-  const int signal = WTERMSIG(status);
-  const struct rlimit none = {0, 0};
-  const unsigned long nothing = 0;
-  // A core dump of this process says nothing about the program.
-  CALL(prlimit64, 0, RLIMIT_CORE, &none, 0, 0);
-  const unsigned long ignoring[4] = {0};
-  CALL(rt_sigaction, signal, ignoring, 0, sizeof nothing, 0);
-  CALL(kill, CALL(getpid, 0, 0, 0, 0, 0), signal, 0, 0, 0);
-  CALL(rt_sigprocmask, SIG_SETMASK, &nothing, 0, sizeof nothing, 0);
-  exit_with(128 + signal);
-}
-
-enum { STACK_SIZE = 1 << 16 };
-
-/** The start of the child, which has its own stack and shares all other memory with the waiting parent. */
-struct child_start {
-  char **argv, **environment;
-  int socket, rules, layer;
-  unsigned long signals;
-  char stack[STACK_SIZE] __attribute__((aligned(16)));
-};
-
-__attribute__((noreturn, used)) static void run_child(const struct child_start *start) {
-  CALL(rt_sigprocmask, SIG_SETMASK, &start->signals, 0, sizeof start->signals, 0);
-  become(start->argv, start->environment, start->socket, start->rules, start->layer);
-}
-
-/** Starts a child that calls `run_child`, and waits for its exec or end. A copy of this process's memory takes longer than an exec. */
-static long start_child(struct child_start *start) {
-  const long flags = CLONE_VM | CLONE_VFORK | SIGCHLD;
-  char *stack = start->stack + STACK_SIZE;
-#if defined(__x86_64__)
-  long result;
-  register long child_id __asm__("r10") = 0, storage __asm__("r8") = 0;
-  register struct child_start *argument __asm__("r12") = start;
-  __asm__ volatile("syscall\n test %%rax, %%rax\n jnz 1f\n mov %%r12, %%rdi\n call run_child\n hlt\n 1:"
-                   : "=a"(result)
-                   : "0"(__NR_clone), "D"(flags), "S"(stack), "d"(0L), "r"(child_id), "r"(storage), "r"(argument)
-                   : "rcx", "r11", "memory");
-  return result;
-#elif defined(__aarch64__)
-  register long number __asm__("x8") = __NR_clone, result __asm__("x0") = flags;
-  register char *top __asm__("x1") = stack;
-  register long parent_id __asm__("x2") = 0, storage __asm__("x3") = 0, child_id __asm__("x4") = 0;
-  register struct child_start *argument __asm__("x9") = start;
-  __asm__ volatile("svc 0\n cbnz x0, 1f\n mov x0, x9\n bl run_child\n brk 0\n 1:"
-                   : "+r"(result)
-                   : "r"(number), "r"(top), "r"(parent_id), "r"(storage), "r"(child_id), "r"(argument)
-                   : "x30", "memory");
-  return result;
-#endif
+/** Keeps the task from inheriting a descriptor. */
+static void keep_private(int descriptor) {
+  if (descriptor > 0) require("FD_CLOEXEC", CALL(fcntl, descriptor, F_SETFD, FD_CLOEXEC, 0, 0));
 }
 
 static void begin(char **argv, char **environment) {
@@ -233,25 +164,25 @@ static void begin(char **argv, char **environment) {
   }
   // The memory of this program: rt starts further tasks from it.
   CALL(close, number_in(argv[OWN]), 0, 0, 0, 0);
-  const unsigned long all = ~0UL;
-  struct child_start start;
-  start.argv = argv;
-  start.environment = environment;
-  start.socket = number_in(argv[SOCKET]);
-  start.rules = number_in(argv[RULES]);
+  const unsigned long all = ~0UL, ends = 1UL << (SIGCHLD - 1);
+  char stack[STACK_SIZE] __attribute__((aligned(16)));
+  struct guard_request *guard = map_request(number_in(argv[RULES]));
+  struct child_start start = {.argv = argv, .environment = environment, .guard = guard, .listener = -1};
   start.layer = number_in(argv[LAYER]);
+  start.program = number_in(argv[PROGRAM]);
+  keep_private(start.layer);
+  keep_private(start.program);
+  keep_private(guard->reports);
+  keep_private(guard->connections);
+  if (guard->reports >= 0) CALL(fcntl, guard->reports, F_SETFL, O_WRONLY | O_NONBLOCK, 0, 0);
   require("the subreaper", CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
   CALL(rt_sigprocmask, SIG_SETMASK, &all, &start.signals, sizeof all, 0);
-  const long child = start_child(&start);
+  const long signals = CALL(signalfd4, -1, &ends, sizeof ends, SFD_CLOEXEC | SFD_NONBLOCK, 0);
+  require("waiting for the program", signals);
+  // A copy of this process's memory takes longer than an exec.
+  const long child = clone_onto(CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, stack + STACK_SIZE, become, &start);
   require("the child", child);
-  for (int each = SOCKET; each <= PROGRAM; each++)
-    if (each != NETWORK && number_in(argv[each]) != 0) CALL(close, number_in(argv[each]), 0, 0, 0, 0);
-  for (;;) {
-    int status;
-    const long ended = CALL(wait4, -1, &status, 0, 0, 0);
-    if (ended == -ECHILD) exit_with(NOT_STARTED);
-    if (ended != child) continue;
-    end_tree();
-    end_as(status);
-  }
+  if (start.layer != 0) CALL(close, start.layer, 0, 0, 0, 0);
+  if (start.program != 0) CALL(close, start.program, 0, 0, 0, 0);
+  serve(guard, start.listener, signals, child);
 }

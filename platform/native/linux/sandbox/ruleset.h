@@ -23,6 +23,8 @@ enum rule_letter {
   HIDDEN = 'x',
   /** A folder whose `.env` files are closed. */
   ENV_FOLDER = 'e',
+  /** Unix sockets below may be connected to (../recorder/connect-guard.h). It adds nothing to the ruleset. */
+  SOCKETS = 's',
 };
 /** Upper case: the path may have symlinks. */
 enum { FOLLOWED = 'A' - 'a' };
@@ -189,23 +191,17 @@ static long create_ruleset(int is_open) {
 /**
  * Returns the descriptor of the ruleset, or an error with the failed step.
  *
- * @param file contains the list
+ * @param bytes the list
  * @param is_open whether the task may use the network beyond loopback
  */
-static long open_ruleset(int file, int is_open, const char **step) {
-  struct stat status;
+static long open_ruleset(const char *bytes, size_t length, int is_open, const char **step) {
   *step = "reading its rules";
-  long error = CALL(fstat, file, &status, 0, 0, 0);
-  if (error < 0) return error;
-  const long place = CALL(mmap, 0, status.st_size, PROT_READ, MAP_PRIVATE, file);
-  if (place < 0 && place > -4096) return place;
-  struct rule_list list = {.bytes = (const char *)place, .step = *step};
-  list.end = list.bytes + status.st_size;
-  if (status.st_size == 0 || list.end[-1] != 0 || list.bytes[0] != HOME) return -EINVAL;
+  struct rule_list list = {.bytes = bytes, .end = bytes + length, .step = *step};
+  if (length == 0 || list.end[-1] != 0 || list.bytes[0] != HOME) return -EINVAL;
   list.hidden = reserve(MAX_HIDDEN * sizeof *list.hidden);
   list.names = reserve(NAMES_SIZE);
   if (!list.hidden || !list.names) return -ENOMEM;
-  error = read_list(&list, use_hidden);
+  long error = read_list(&list, use_hidden);
   if (error == 0) {
     sort_hidden(&list);
     *step = "landlock_create_ruleset";
