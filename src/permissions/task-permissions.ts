@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 import type { RefusedCall } from "../../platform/permissions/contract/permissions.ts";
 import { findSupport } from "../../platform/permissions/permissions.ts";
 import { realPath } from "../../platform/files/real-path.ts";
-import { makeTemporaryFolder, removeTemporaryFolder } from "../../platform/files/temporary-folder.ts";
 import { host } from "../../platform/processes/process.ts";
 import { type PermissionSettings, permissionsFor } from "../config/settings/permissions.ts";
 import { findRoot } from "../config/root-project.ts";
@@ -24,6 +23,7 @@ import { checkRepository } from "./repository-credentials.ts";
 import { checkSupport } from "./support-check.ts";
 import type { EntryBase } from "./table-entries.ts";
 import type { TaskObservation } from "./task-observation.ts";
+import { TemporaryFolders } from "./temporary-folders.ts";
 import { resolverVariables, selectVariables, type VariableRecord } from "./variables.ts";
 
 /** A task, as far as its permissions depend on it. */
@@ -46,8 +46,8 @@ export class TaskPermissions {
   readonly #root: string;
   /** HOME without symlinks. */
   readonly #home: string;
-  /** Private folder of the run, with a folder of temporary files for each task; made before the first task starts. */
-  #temporary: string | undefined;
+  /** Set before the first task starts. */
+  #temporary: TemporaryFolders | undefined;
   /** Set after the first refusal. */
   #explainer: RefusalExplainer | undefined;
   /** Set after `prepare` if steps are traced. */
@@ -90,9 +90,7 @@ export class TaskPermissions {
     await this.#openObservation();
     await this.#prepareRestricted(all.filter((task) => !this.#isFree(task)));
     if (all.length === 0) return;
-    this.#temporary ??= makeTemporaryFolder();
-    const { mkdirSync } = process.getBuiltinModule("node:fs");
-    for (const task of all) mkdirSync(this.temporaryOf(task)!, { recursive: true });
+    this.#temporary ??= new TemporaryFolders();
   }
 
   /** @throws UserError */
@@ -220,7 +218,7 @@ export class TaskPermissions {
 
   /** Removes the temporary files. */
   close(): void {
-    if (this.#temporary !== undefined) removeTemporaryFolder(this.#temporary);
+    this.#temporary?.remove();
     this.#temporary = undefined;
   }
 
@@ -252,10 +250,18 @@ export class TaskPermissions {
   }
 
   /** Returns the folder of temporary files, which the task can write; undefined before `prepare`. */
-  temporaryOf({ packageDirectory, scriptName }: PermittedTask): string | undefined {
-    const name = Bun.hash(`${packageDirectory}\0${scriptName}`).toString(36);
-    return this.#temporary === undefined ? undefined : join(this.#temporary, name);
+  temporaryOf(task: PermittedTask): string | undefined {
+    return this.#temporary?.of(keyOf(task));
   }
+
+  /** Gives the folder of a task that has ended, and is not traced, to other tasks. On macOS, processes of the task may be left. */
+  release(task: PermittedTask): void {
+    if (host.system.startsWith("linux") && !this.#settings.observation) this.#temporary?.release(keyOf(task));
+  }
+}
+
+function keyOf({ packageDirectory, scriptName }: PermittedTask): string {
+  return `${packageDirectory}\0${scriptName}`;
 }
 
 function rowOf({ rule, scriptName }: PermittedTask): string {

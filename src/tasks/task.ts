@@ -127,6 +127,8 @@ export interface TaskRestrictions {
   describe(task: ScriptTask): readonly string[] | undefined;
   /** Checks system and trust before the first task starts. @throws UserError */
   prepare(tasks: readonly ScriptTask[]): Promise<void>;
+  /** Called after a task has succeeded that is neither cached nor a service. It asks for commands again before it starts again. */
+  release(task: ScriptTask): void;
 }
 
 export interface TaskSecrets {

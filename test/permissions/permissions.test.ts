@@ -296,18 +296,24 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
     expect([stdout.replaceAll(/^.*\| /gm, ""), denied?.length]).toEqual(["own\ntool\nlinked\n".repeat(2), 6]);
   });
 
-  test("a task cannot list the temporary files of another task, and has folders for nx in its own", async () => {
+  test("a task has nothing of another task in its temporary folder, nor its mode, and folders for nx in it", async () => {
+    const scripts = {
+      clean: "echo $TMPDIR",
+      changed: "echo $TMPDIR; chmod 711 $TMPDIR",
+      a: "echo secret > $TMPDIR/a; ls -d $TMPDIR; test $NX_SOCKET_DIR$NX_NATIVE_FILE_CACHE_DIRECTORY = $TMPDIR/nx$TMPDIR/nx-library",
+      b: "echo $TMPDIR; ls $TMPDIR $TMPDIR/../*/a",
+    };
     await using place = await besideFolder({
-      ...manifest({
-        a: "echo secret > $TMPDIR/a; ls -d $TMPDIR; test $NX_SOCKET_DIR$NX_NATIVE_FILE_CACHE_DIRECTORY = $TMPDIR/nx$TMPDIR/nx-library",
-        b: "ls $TMPDIR $TMPDIR/../*/a",
-      }),
-      "rtfig.toml": '[permissions]\ndefault = true\n[tasks.b]\ndepends-on = ["a"]\n',
+      ...manifest(scripts),
+      "rtfig.toml": "[permissions]\ndefault = true\n",
     });
     const env = { TMPDIR: place.path };
-    const { stdout, stderr } = await runRt({ args: ["run", "b"], cwd: place.join("project"), env });
+    const args = ["run", "--silent", "--sequential", ...Object.keys(scripts)];
+    const { stdout, stderr } = await runRt({ args, cwd: place.join("project"), env });
     expect(stdout + stderr).toContain("cannot access");
     expect(stdout).not.toContain("/a\n");
+    // An empty folder is used again.
+    expect(stdout.match(/\d+$/gm)).toEqual(["1", "1", "2", "3"]);
     // A script that mentions nx gets a link for `bun`.
     const left = readdirSync(place.path).filter((name) => !name.startsWith("rt-links-"));
     expect(left.toSorted()).toEqual(["outside", "project"]);

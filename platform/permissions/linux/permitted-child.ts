@@ -26,6 +26,7 @@ const OWN_MEMORY = /^\/proc\/self\/fd\/(\d+)$/;
 
 /** Most children end before. A stream takes longer than the start of a child. */
 const ATTACH_AFTER = 5; // ms
+const ATTACH_SILENT_AFTER = 15; // ms more
 const NONE = -1;
 
 /** @throws an Error with the failed step, or the system's error */
@@ -93,7 +94,10 @@ async function readReports(
   done: Promise<ChildExit>,
 ): Promise<ChildExit> {
   const reader = session.openReports(descriptor);
-  const attaching = setTimeout(() => reader.attach(), ATTACH_AFTER);
+  let attaching = setTimeout(() => {
+    if (reader.hasBytes()) reader.attach();
+    else attaching = setTimeout(() => reader.attach(), ATTACH_SILENT_AFTER);
+  }, ATTACH_AFTER);
   try {
     return await done;
   } finally {

@@ -24,7 +24,7 @@ import { createTimeout, type TimeoutTimer } from "./timeout.ts";
 import { awaitEnd, processTreeIdOf, type WatchedTrees } from "./watched-process-trees.ts";
 
 export interface StepsOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "secrets" | "output">;
+  readonly request: Pick<TaskRequest, "commandFor" | "secrets" | "permissions" | "output">;
   readonly output: ChildRequest["output"];
   /** The size of a pseudo-terminal. */
   terminalSize?(): TerminalDimensions | undefined;
@@ -103,6 +103,7 @@ export class Steps {
         if (timer?.ended && outcome.kind !== "stopped") return timer.failureOf(step);
         if (outcome.kind !== "success" || outcome.isStopped) return outcome;
       }
+      if (!cached && !service) this.#options.request.permissions?.release(task);
       return { kind: "success" };
     } finally {
       timer?.clear();

@@ -1,0 +1,63 @@
+// Folders of temporary files, one for each task that runs. They are in a private folder of the run.
+//
+// Invariants:
+// - No two tasks use a folder at the same time.
+// - A folder is used again only if it is as it was made: empty, with the same mode and owner.
+// Non-obvious:
+// - On ext4, the removal of a folder takes as long as the start of a launcher.
+import { join } from "node:path";
+import { makeTemporaryFolder, removeTemporaryFolder } from "../../platform/files/temporary-folder.ts";
+
+interface EmptyFolder {
+  readonly path: string;
+  readonly state: string;
+}
+
+export class TemporaryFolders {
+  /** The private folder. */
+  readonly #place = makeTemporaryFolder();
+  readonly #used = new Map<string, EmptyFolder>();
+  readonly #free: EmptyFolder[] = [];
+  #count = 0;
+
+  /** Returns the folder of a task. @throws the system's error */
+  of(task: string): string {
+    let folder = this.#used.get(task);
+    if (!folder) {
+      folder = this.#free.pop() ?? this.#make();
+      this.#used.set(task, folder);
+    }
+    return folder.path;
+  }
+
+  #make(): EmptyFolder {
+    this.#count += 1;
+    const path = join(this.#place, String(this.#count));
+    process.getBuiltinModule("node:fs").mkdirSync(path);
+    return { path, state: readState(path) };
+  }
+
+  /** Called when no process of the task is left, and it will not use the path again. */
+  release(task: string): void {
+    const folder = this.#used.get(task);
+    if (!folder || readState(folder.path) !== folder.state) return;
+    this.#used.delete(task);
+    this.#free.push(folder);
+  }
+
+  /** Removes the folders. */
+  remove(): void {
+    removeTemporaryFolder(this.#place);
+  }
+}
+
+/** Returns a text that differs for a folder that is not empty, or has another mode or owner; "" if it cannot be read. */
+function readState(path: string): string {
+  const { lstatSync, readdirSync } = process.getBuiltinModule("node:fs");
+  try {
+    const { ino, mode, uid, gid } = lstatSync(path);
+    return [ino, mode, uid, gid, ...readdirSync(path)].join("/");
+  } catch {
+    return "";
+  }
+}
