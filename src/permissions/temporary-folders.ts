@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - No two tasks use a folder at the same time.
-// - A folder is used again only if it is as it was made: empty, with the same mode and owner.
+// - A folder is used again only if it is empty, and has the mode and owner of a new one.
 // Non-obvious:
 // - On ext4, the removal of a folder takes as long as the start of a launcher.
 import { join } from "node:path";
