@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - Only permitted names leave this machine. Others get "no such name", and are reported.
-// - The addresses of a permitted name are added to the thread's list before the task gets the answer, and no others.
+// - The addresses of a permitted name are added to the permitted ones before the task gets the answer, and no others.
 // - No name opens this host, its link, or a metadata service (DNS rebinding). A wildcard opens no private address.
 // - The task cannot make this process wait, or keep more than a bounded amount of memory or connections.
 // Non-obvious:
