@@ -67,10 +67,10 @@ describe("rt run --parallel and --sequential", () => {
         "error: \"/^(one/\" is not a valid regular expression\nhint: it selects scripts as in: rt run '/^build:/'\n",
     }));
 
-  test("take a path with slashes at both ends for a folder", () =>
+  test("take an existing folder with slashes at both ends for a path, also if its name has special characters", () =>
     expectRt({
-      files: { ...files, "index.js": "console.log('index')" },
-      args: ["run", "$PROJECT/"],
+      files: { ...files, "[id]/index.js": "console.log('index')" },
+      args: ["run", "$PROJECT/[id]/"],
       stdout: "index\n",
     }));
 

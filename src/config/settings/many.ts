@@ -1,4 +1,5 @@
 // Reads the settings for running several scripts, or scripts of several packages: selection, order and output.
+import { directories } from "../../../platform/files/directories.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
 import { isRegularExpression } from "../tasks/script-pattern.ts";
@@ -58,9 +59,14 @@ export function readManySettings(
   environment: Readonly<Record<string, string | undefined>>,
 ): ManySettings | undefined {
   const { options, target, command } = invocation;
-  const isExpression = command === "run" && target !== undefined && isRegularExpression(target);
-  if (!isExpression && !options.some((each) => selectsMany(each, target !== undefined))) return undefined;
+  const hasExpression = command === "run" && target !== undefined && isExpression(target);
+  if (!hasExpression && !options.some((each) => selectsMany(each, target !== undefined))) return undefined;
   return readSelection(invocation, given, environment);
+}
+
+/** A folder such as "/srv/[id]/" is a path. */
+function isExpression(target: string): boolean {
+  return isRegularExpression(target) && directories.resolvePath(target) === null;
 }
 
 /** @throws UserError */
