@@ -182,6 +182,8 @@ async function printNames(service: string, _name: string, isJson: boolean): Prom
   }
   const sorted = credentials.sort((a, b) => compare(a.service, b.service) || compare(a.name, b.name));
   if (isJson) await printJson(sorted.map(({ service, name }) => ({ service, name })));
+  else if (sorted.length === 0)
+    reportLine(`No secrets ${service === "" ? "in the credential store" : `under "${printable(service)}"`}`);
   else await print(sorted.map(({ service, name }) => `${printable(service)}\t${printable(name)}\n`).join(""));
   return DONE;
 }

@@ -245,8 +245,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(stdout).not.toContain(VALUE);
     });
 
-    test("list prints nothing and succeeds when no credential matches", async () => {
-      expect(await run(["list", "absent"])).toEqual(printed(""));
+    test("list says in one line that no credential matches, and prints an empty list with --json", async () => {
+      const stderr = 'No secrets under "absent"\n';
+      expect(await run(["list", "absent"])).toEqual({ ...printed(""), stderr });
       expect(await run(["list", "absent", "--json"])).toEqual(printed("[]\n"));
     });
   });
