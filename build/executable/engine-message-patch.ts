@@ -28,10 +28,15 @@ const TEXTS: ReadonlyArray<readonly [text: RegExp, change: string]> = [
 ];
 
 /**
- * Whole templates, in which each text has a length prefix. One text becomes shorter and another one longer, so the space is not
- * visible.
+ * Whole templates, in which each text has a length prefix. One text becomes shorter and another one longer, or the space moves to
+ * the end, so it is not visible.
  */
 const TEMPLATES: ReadonlyArray<readonly [template: string, change: string]> = [
+  [
+    "\x20 formatting. Run bun fmt to fix \xc0\x02.\n\x00",
+    "\x1f formatting. Run rt fmt to fix \xc0\x03. \n\x00",
+  ],
+  [". Run bun fmt to fix.\x00", ". Run rt fmt to fix. \x00"],
   ["\x18bun: command not found: \xc0\x01\n\x00", "\x17rt: command not found: \xc0\x02 \n\x00"],
   ["\x04bun \xc0\x02 v\xc0", "\x03rt \xc0\x03  v\xc0"],
   [

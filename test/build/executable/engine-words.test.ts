@@ -18,6 +18,11 @@ test.each([
   ["Run 'bun \xc0\x1d --help'", "Run 'rt  \xc0\x1d --help'"],
   ["\0\rbun install v\xc0\x01\n", "\0\rrt install  v\xc0\x01\n"],
   ["\0\x04bun \xc0\x02 v\xc0\x01\n", "\0\x03rt \xc0\x03  v\xc0\x01\n"],
+  [
+    "\xc0\x20 formatting. Run bun fmt to fix \xc0\x02.\n\0",
+    "\xc0\x1f formatting. Run rt fmt to fix \xc0\x03. \n\0",
+  ],
+  ["found in \xc0\x15. Run bun fmt to fix.\0", "found in \xc0\x15. Run rt fmt to fix. \0"],
   ["\x18bun: command not found: \xc0\x01\n\0", "\x17rt: command not found: \xc0\x02 \n\0"],
   ["\x1b[36mbun patch\x1b[0m on", "\x1b[36mrt patch \x1b[0m on"],
   ["\x1b[36mbun\x1b[0m\x1b[2m install", "\x1b[36mrt\x1b[0m \x1b[2m install"],
