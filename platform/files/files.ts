@@ -6,6 +6,9 @@ import * as windows from "./windows/files.ts";
 
 const operations = process.platform === "win32" ? windows.operations : posix.operations;
 
+/** For a lookup that the caller records. */
+export const readUnrecorded = operations.readFile;
+
 export const files: FileOperations = {
   ...operations,
   readFile(path, limit) {

@@ -4,7 +4,7 @@
 // - From `startLookupRecorder` on, every lookup through files.ts, directories.ts and ../processes/program-search.ts is recorded with
 //   its result: whether the path existed. A lookup that cannot be recorded clears `isWhole`.
 
-/** The content of a file; the names in a directory; or the existence and real path of a directory. */
+/** The content of a file; the names in a directory; or the existence and real path. */
 export type LookupKind = "content" | "names" | "way";
 
 export class LookupRecorder {

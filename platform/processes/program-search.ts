@@ -1,5 +1,6 @@
 // Finds a program by name in the directories of a PATH.
-import { files } from "../files/files.ts";
+import { directories } from "../files/directories.ts";
+import { readUnrecorded } from "../files/files.ts";
 import { activeLookupRecorder } from "../files/lookup-recorder.ts";
 
 interface SearchPath {
@@ -22,7 +23,13 @@ function note(name: string, { PATH, cwd = process.cwd() }: SearchPath, found: st
   const paths = name.includes("/")
     ? [name[0] === "/" ? name : `${cwd}/${name}`]
     : PATH.split(":").map((directory) => `${directory}/${name}`);
-  // Reading records the lookup. node:fs would take a millisecond to load.
-  for (const path of paths) if (!seen.paths.has(path)) files.readFile(path, 1);
+  for (const path of paths) if (!seen.paths.has(path)) seen.note(path, "way", isThere(path));
   if (found !== null && !seen.paths.has(found)) seen.isWhole = false;
+}
+
+/** Also true for a program that this user cannot read. node:fs would take a millisecond to load. */
+function isThere(path: string): boolean {
+  const start = readUnrecorded(path, 1);
+  if (typeof start !== "string") return true;
+  return start !== "ENOENT" && start !== "ENOTDIR" && directories.resolvePath(path) !== null;
 }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -20,6 +21,8 @@ import { waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import { type Environment, RT, runRt, type RtResult } from "../support/rt.ts";
+import { placeRt } from "../support/programs/programs.ts";
+import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 
 /** Prints what a script can find out about its process. */
 const PROBE = [
@@ -450,6 +453,33 @@ describe.skipIf(process.platform !== "linux")("no memo is written", () => {
     mkdirSync(project.join("home/elsewhere"), { mode: 0o700 });
     symlinkSync("elsewhere", project.join("home/.cache"));
     await expectReplay({ args: ["run", "hello"] });
+  });
+
+  test("a program and a folder of PATH that the user cannot read prevent no memo, which counts until they are open", async () => {
+    const names = ["file/bash", "file/node", "folder/bash"];
+    await using own = await createProject({
+      "package.json": { scripts: { hello: "echo hello" } },
+      ...Object.fromEntries(names.map((name) => [name, `#!/bin/sh\necho ${name}\n`])),
+    });
+    const [HOME, PATH] = [own.join("home"), `${own.join("folder")}:${own.join("file")}:/usr/bin:/bin`];
+    const places = [["file/bash", "file/node", "folder"], ["file/bash"], ["folder", "folder/bash"]];
+    const setModes = (index: number, mode: number) =>
+      places[index]!.forEach((name) => chmodSync(own.join(name), mode));
+    mkdirSync(HOME);
+    if (isRoot) chownSync(HOME, OTHER_USER_ID, OTHER_USER_ID);
+    await placeRt(own.join("rt"));
+    const program = [...AS_OTHER_USER, own.join("rt")];
+    const start = async () =>
+      await runRt({ program, args: ["run", "hello"], cwd: own.path, env: { HOME, PATH, RT_FRONT: "on" } });
+    chmodSync(own.path, 0o755);
+    setModes(0, 0);
+    await age();
+    const { stdout } = await start();
+    expect([stdout, readdirSync(join(HOME, ".cache/rt/starts-1")).length]).toEqual(["hello\n", 1]);
+    setModes(1, 0o755);
+    expect((await start()).stdout).toBe("file/bash\n");
+    setModes(2, 0o755);
+    expect((await start()).stdout).toBe("folder/bash\n");
   });
 
   test("other users can read neither a memo nor its folder", async () => {

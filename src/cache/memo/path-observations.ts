@@ -142,7 +142,7 @@ export class StatFingerprinter {
     const fingerprint = this.#take(path, false);
     if (!fingerprint) return null;
     if (isAbsent(fingerprint)) {
-      const isMissing = fingerprint[0] === ABSENT + ENOENT || fingerprint[0] === ABSENT + ENOTDIR;
+      const isMissing = MISSING.has(fingerprint[0]! - ABSENT);
       return kind === "absent" && isMissing ? [{ path, how: WHOLE, fingerprint }] : null;
     }
     const type = fingerprint[0]! & KIND;
@@ -191,8 +191,8 @@ export class StatFingerprinter {
 }
 
 const MAX_PATH = 4096;
-const ENOENT = 2;
-const ENOTDIR = 20;
+/** ENOENT, EACCES of a folder above the path, and ENOTDIR. */
+const MISSING: ReadonlySet<number> = new Set([2, 13, 20]);
 const FILE = 0o100000;
 const KINDS: Partial<Record<PathState["kind"], number>> = { file: FILE, directory: DIRECTORY, link: LINK };
 
