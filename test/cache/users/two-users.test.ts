@@ -1,6 +1,7 @@
 // A result of one user is a hit for another user and for CI, but only where the script does not depend on the user.
 import { expect, test } from "bun:test";
 import { chmodSync, readFileSync } from "node:fs";
+import type { RtResult } from "../../support/rt.ts";
 import { isRoot } from "../../support/users.ts";
 import { CAN_TRACE } from "../cached-project.ts";
 import { serveCache, variablesFor } from "../server/served-cache.ts";
@@ -11,28 +12,53 @@ function manifest(scripts: Readonly<Record<string, string>>, rows: Readonly<Reco
   return { "package.json": { name: "shop", scripts }, "rtfig.toml": tables.join("") };
 }
 
-const outputOf = ({ checkout }: TestUser, file: string) => readFileSync(`${checkout}/${file}`, "utf8");
+/** The files of a folder with their contents. */
+const contentOf = ({ checkout }: TestUser, folder: string) =>
+  [...new Bun.Glob("**").scanSync(`${checkout}/${folder}`)]
+    .toSorted()
+    .map((name) => [name, readFileSync(`${checkout}/${folder}/${name}`, "utf8")]);
+
+/** In npm's registry and in this repository. `npm run tools` tries others. */
+const TOOLS = {
+  tsc: "tsc",
+  vite: "vite build --outDir vite",
+  vitest: "vitest run --dir src",
+};
+
+const TOOL_FILES = {
+  ...manifest(TOOLS),
+  "index.html": '<script type="module" src="/src/a.ts"></script>\n',
+  "src/a.ts": 'import { two } from "./b";\nexport const a: number = 1 + two;\n(globalThis as any).a = a;\n',
+  "src/b.ts": "export const two = 2;\n",
+  "src/b.test.js": `import { expect, test } from "vitest";
+import { two } from "./b";
+test("two is two", () => expect(two).toBe(2));
+`,
+  "tsconfig.json": {
+    compilerOptions: { outDir: "tsc", rootDir: "src", types: [], lib: ["es5"] },
+    include: ["src/*.ts"],
+  },
+};
 
 test.skipIf(!CAN_TRACE || !isRoot)(
-  "a result of tsc is a hit for a user with another home, number, terminal, language and PATH, in CI",
+  "results of tools are hits for a user with another home, number, terminal, language and PATH, in CI",
   async () => {
     await using served = await serveCache();
-    await using users = await twoUsers(
-      {
-        ...manifest({ check: "tsc" }),
-        "src/a.ts": 'import { two } from "./b";\nexport const a: number = 1 + two;\n',
-        "src/b.ts": "export const two = 2;\n",
-        "tsconfig.json": {
-          compilerOptions: { outDir: "types", rootDir: "src", types: [], lib: ["es5"] },
-          include: ["src"],
-        },
-      },
-      variablesFor(served),
-      { typescript: "bin/tsc" },
-    );
-    expect(await users.developer.run("check")).toBe("ran");
-    expect(await users.ci.run("check")).toBe("hit");
-    expect(outputOf(users.ci, "types/a.js")).toBe(outputOf(users.developer, "types/a.js"));
+    await using users = await twoUsers(TOOL_FILES, variablesFor(served), {
+      ...{ typescript: "bin/tsc", vite: "bin/vite.js", vitest: "vitest.mjs" },
+    });
+    const run = async ({ rt }: TestUser) => await rt(["run", "--sequential", ...Object.keys(TOOLS)]);
+    const outcomesOf = ({ stderr, stdout }: RtResult) =>
+      Object.keys(TOOLS).map(
+        (name) => new RegExp(`^${name} *\\| (Done|Cached)`, "m").exec(stdout + stderr)?.[1],
+      );
+    const first = await run(users.developer);
+    expect(outcomesOf({ ...first, stderr: Bun.stripANSI(first.stderr) })).toEqual(Array(3).fill("Done"));
+    const second = await run(users.ci);
+    expect([outcomesOf(second), second.status]).toEqual([Array(3).fill("Cached"), 0]);
+    expect(second.stdout).toMatch(new RegExp(` RUN .* ${users.ci.checkout}\n(?:.*\n)*.* 1 passed`));
+    for (const folder of ["tsc", "vite"])
+      expect(contentOf(users.ci, folder)).toEqual(contentOf(users.developer, folder));
   },
 );
 

@@ -1,7 +1,7 @@
 // Two users of one machine, each with a checkout, a home directory and a number, who share a cache.
 import { chmod, lchown } from "node:fs/promises";
-import { cpSync, linkSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { dirname, join, parse } from "node:path";
 import { createProject, type Files, type Project } from "../../support/project.ts";
 import { type Environment, REPOSITORY, RT, type RtResult, runRt } from "../../support/rt.ts";
 import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../../support/users.ts";
@@ -10,8 +10,6 @@ export interface TestUser {
   readonly home: string;
   readonly checkout: string;
   rt(args: readonly string[], env?: Environment): Promise<RtResult>;
-  /** Returns "hit", "ran", or the output of a failed run. */
-  run(script: string, env?: Environment): Promise<string>;
 }
 
 export interface TwoUsers extends Project {
@@ -20,6 +18,8 @@ export interface TwoUsers extends Project {
   /** Another user, without one. */
   readonly ci: TestUser;
 }
+
+const MODULES = `${REPOSITORY}/node_modules`;
 
 const DEVELOPER: Environment = {
   ...{ USER: "ada", LOGNAME: "ada", SHELL: "/bin/zsh", TERM: "xterm-kitty", COLORTERM: "truecolor" },
@@ -36,7 +36,7 @@ const CI: Environment = {
 
 /**
  * @param files the project, for each user
- * @param env of both @param packages of this repository with their programs, which each checkout gets
+ * @param env of both @param packages of this repository for each checkout, with their programs
  */
 export async function twoUsers(
   files: Files,
@@ -53,22 +53,15 @@ export async function twoUsers(
   place(RT, rt);
   const open = async (place: string, variables: Environment, as: readonly string[]): Promise<TestUser> => {
     const [home, checkout] = [project.join(place.split("/")[0]!), project.join(place)];
-    for (const [name, program] of Object.entries(packages)) install(name, program, checkout);
+    for (const name of dependenciesOf(Object.keys(packages))) install(name, checkout);
+    for (const [name, program] of Object.entries(packages)) linkProgram(name, program, checkout);
     if (as.length > 0 && isRoot) await giveAway(home);
-    const run = async (args: readonly string[], more: Environment = {}) =>
+    const run: TestUser["rt"] = async (args, more = {}) =>
       await runRt({
         ...{ args, cwd: checkout, program: [...as, rt] },
         env: { HOME: home, TMPDIR: undefined, ...env, ...variables, ...more },
       });
-    return {
-      ...{ home, checkout },
-      rt: run,
-      async run(script, more) {
-        const { stdout, stderr, status } = await run(["run", script], more);
-        if (status !== 0) return stdout + stderr;
-        return stderr.includes("Cached (saved ") ? "hit" : "ran";
-      },
-    };
+    return { home, checkout, rt: run };
   };
   return {
     ...project,
@@ -86,10 +79,27 @@ function place(from: string, to: string): void {
   }
 }
 
-function install(name: string, program: string, checkout: string): void {
-  const modules = `${checkout}/node_modules`;
-  cpSync(`${REPOSITORY}/node_modules/${name}`, `${modules}/${name}`, { recursive: true, dereference: true });
-  const link = `${modules}/.bin/${program.split("/").at(-1)}`;
+/** Returns the packages, and what they depend on, directly or indirectly. Packages for other systems are not installed. */
+function dependenciesOf(packages: readonly string[]): Set<string> {
+  const all = new Set(packages);
+  for (const name of all) {
+    const manifest = JSON.parse(readFileSync(`${MODULES}/${name}/package.json`, "utf8")) as Partial<
+      Record<"dependencies" | "optionalDependencies", object>
+    >;
+    const { dependencies, optionalDependencies } = manifest;
+    for (const each of Object.keys({ ...dependencies, ...optionalDependencies }))
+      if (existsSync(`${MODULES}/${each}`)) all.add(each);
+  }
+  return all;
+}
+
+function install(name: string, checkout: string): void {
+  const copy = `${checkout}/node_modules/${name}`;
+  cpSync(`${MODULES}/${name}`, copy, { recursive: true, dereference: true });
+}
+
+function linkProgram(name: string, program: string, checkout: string): void {
+  const link = `${checkout}/node_modules/.bin/${parse(program).name}`;
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(join("..", name, program), link);
 }
