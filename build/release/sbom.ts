@@ -51,7 +51,9 @@ function firstComment(source: string): string {
 
 function readLicenceText(name: string, directory: string): string | undefined {
   const read = (path: string) => readFileSync(path, "utf8").trim();
-  const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each));
+  const file = readdirSync(directory)
+    .toSorted() // file systems have different orders
+    .find((each) => /^licen[cs]e/i.test(each));
   if (file) return read(join(directory, file));
   const outside = OUTSIDE_PACKAGES[name];
   if (outside !== undefined) return read(join(ROOT, outside));
