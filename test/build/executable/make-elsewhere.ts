@@ -3,11 +3,13 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { CHECKSUMS } from "../../../build/release/release-files.ts";
 import type { ReleaseSettings } from "../../../build/release.ts";
 
-/** Checksums by name. */
 export interface BuildChecksums {
-  readonly release: Readonly<Record<string, string>>;
+  /** The list of checksums of the release's files. */
+  readonly release: string;
+  /** Checksums by target name. */
   readonly programs: Readonly<Record<string, string>>;
 }
 
@@ -17,12 +19,12 @@ export interface BuildRequest {
   readonly programs: readonly string[];
 }
 
-export function sumsOf(directory: string): Record<string, string> {
+function sumsOf(directory: string): Record<string, string> {
   const names = readdirSync(directory).toSorted();
   return Object.fromEntries(names.map((name) => [name, sumOf(join(directory, name))]));
 }
 
-export function sumOf(file: string): string {
+function sumOf(file: string): string {
   return createHash("sha256").update(readFileSync(file)).digest("hex");
 }
 
@@ -43,7 +45,7 @@ if (import.meta.main) {
   for (const target of TARGETS)
     if (programs.includes(target.name)) await compile(target, join(directory("programs"), target.name));
   const checksums: BuildChecksums = {
-    release: sumsOf(directory("release")),
+    release: readFileSync(join(directory("release"), CHECKSUMS), "utf8"),
     programs: sumsOf(directory("programs")),
   };
   console.log(JSON.stringify(checksums));
