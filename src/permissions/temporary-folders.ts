@@ -2,7 +2,7 @@
 //
 // Invariants:
 // - No two tasks use a folder at the same time.
-// - A folder is used again only if it is empty, and has the mode and owner of a new one.
+// - A folder is used again only if it is empty and unchanged. A task could leave files, a mode, or access for other users (ACL).
 // Non-obvious:
 // - On ext4, the removal of a folder takes as long as the start of a launcher.
 import { join } from "node:path";
@@ -51,12 +51,15 @@ export class TemporaryFolders {
   }
 }
 
-/** Returns a text that differs for a folder that is not empty, or has another mode or owner; "" if it cannot be read. */
+/**
+ * Returns a text that differs for a folder that is not empty, or has been changed; "" if it cannot be read. The time of a change
+ * is too coarse by itself.
+ */
 function readState(path: string): string {
   const { lstatSync, readdirSync } = process.getBuiltinModule("node:fs");
   try {
-    const { ino, mode, uid, gid } = lstatSync(path);
-    return [ino, mode, uid, gid, ...readdirSync(path)].join("/");
+    const { ino, mode, uid, gid, ctimeNs } = lstatSync(path, { bigint: true });
+    return [ino, mode, uid, gid, ctimeNs, ...readdirSync(path)].join("/");
   } catch {
     return "";
   }
