@@ -5,6 +5,7 @@
 // - Every byte is written exactly once, also to a non-blocking pipe.
 // Non-obvious:
 // - `Bun.write(Bun.stdout)` is not used: it keeps a separate file offset, and repeats bytes that a full pipe already accepted.
+import { forbidReplay } from "../platform/files/lookup-recorder.ts";
 import { host } from "../platform/processes/process.ts";
 import { errorCode } from "../platform/caught-error.ts";
 import { outputs } from "../platform/terminal/output.ts";
@@ -17,6 +18,7 @@ const encoder = new TextEncoder();
 
 /** @throws the system's error, with its `code` */
 export function writeOwn(descriptor: 1 | 2, data: string | Uint8Array): void {
+  forbidReplay();
   const bytes = typeof data === "string" ? encoder.encode(data) : data;
   for (let start = 0; start < bytes.length;) {
     const count = outputs.writeSome(descriptor, bytes.subarray(start));

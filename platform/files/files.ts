@@ -20,8 +20,9 @@ export const files: FileOperations = {
 };
 
 function note(seen: LookupRecorder, path: string, content: Uint8Array | string): void {
-  if (typeof content !== "string") seen.note(path, "content", true);
-  else if (content === "EISDIR") seen.note(path, "way", true);
-  else if (content === "ENOENT" || content === "ENOTDIR") seen.note(path, "content", false);
+  const absolute = path.includes("/") ? path : `${process.cwd()}/${path}`;
+  if (typeof content !== "string") seen.note(absolute, "content", true);
+  else if (content === "EISDIR") seen.note(absolute, "way", true);
+  else if (content === "ENOENT" || content === "ENOTDIR") seen.note(absolute, "content", false);
   else seen.isWhole = false; // other errors, such as EACCES, may be temporary
 }

@@ -6,6 +6,7 @@
 //
 // Non-obvious:
 // - node:fs and node:path are loaded lazily: a package in the working directory needs neither, and they cost as much as the rest.
+import { forbidReplay } from "../../platform/files/lookup-recorder.ts";
 import { realPath } from "../../platform/files/real-path.ts";
 import { findWorkspaceRoot } from "../workspace/members.ts";
 import { findPackageJson } from "../workspace/package-json.ts";
@@ -31,5 +32,7 @@ function isTrustedOwner(root: string, own: string): boolean {
   const { join } = process.getBuiltinModule("node:path");
   const ownerOf = (name: string) => lstatSync(join(root, name), { throwIfNoEntry: false })?.uid;
   const owner = ownerOf(FILE_NAME) ?? ownerOf("package.json");
-  return owner === uid || owner === 0 || owner === lstatSync(own).uid;
+  if (owner === uid || owner === 0) return true;
+  forbidReplay(); // a fingerprint of a folder lacks its owner
+  return owner === lstatSync(own).uid;
 }

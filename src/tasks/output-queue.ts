@@ -7,6 +7,7 @@
 // - A write error is reported once to `onBroken`, and on stderr if stderr still works. After EPIPE all further
 //   output is dropped, after other errors that of the same descriptor.
 // - After `hurry`, a reader that accepts nothing counts as disconnected.
+import { forbidReplay } from "../../platform/files/lookup-recorder.ts";
 import { outputs } from "../../platform/terminal/output.ts";
 
 const FLUSH_AT = 1 << 16;
@@ -74,6 +75,7 @@ export class OutputQueue {
 
   commit(descriptor: 1 | 2, size: number): void | Promise<void> {
     if (size === 0 || this.#broken.has(descriptor)) return;
+    forbidReplay();
     this.#length += size;
     const last = this.#segments.at(-1);
     if (last?.descriptor === descriptor) last.end = this.#length;

@@ -16,12 +16,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { findProgram } from "../../build/system-programs.ts";
-import { TIMESTAMP_GRANULARITY } from "../../platform/files/contract/stat-fingerprint.ts";
-import { waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { type Environment, RT, runRt, type RtResult } from "../support/rt.ts";
 import { placeRt } from "../support/programs/programs.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { age, memoStarts, type Start } from "./memo-starts.ts";
 import { AS_OTHER_USER, isRoot, OTHER_USER_ID } from "../support/users.ts";
 
 /** Prints what a script can find out about its process. */
@@ -75,60 +74,7 @@ afterAll(async () => {
   await project[Symbol.asyncDispose]();
 });
 
-interface Start {
-  readonly args: readonly string[];
-  readonly cwd?: string;
-  readonly env?: Environment;
-  /** A shell command in front of rt, which becomes it. */
-  readonly by?: string;
-}
-
-async function run({ args, cwd = ".", env, by }: Start, RT_FRONT = "on"): Promise<RtResult> {
-  const program = by === undefined ? [RT] : ["sh", "-c", `${by}; exec "$0" "$@"`, RT];
-  const HOME = project.join("home");
-  return await runRt({ program, args, cwd: project.join(cwd), env: { HOME, RT_FRONT, ...env } });
-}
-
-const place = () => project.join("home/.cache/rt/starts-1");
-const memos = () => (existsSync(place()) ? readdirSync(place()) : []);
-
-/** Waits until a change is old enough for a memo. */
-async function age(): Promise<void> {
-  const changed = Date.now();
-  await waitUntil(() => Date.now() > changed + 2 * TIMESTAMP_GRANULARITY);
-}
-
-/** Replaces the printed line of the only memo, so that a replay differs from a decision of TypeScript. */
-function mark(): void {
-  const file = join(place(), memos()[0]!);
-  const content = readFileSync(file, "latin1");
-  expect(content).toContain("\0$ ");
-  writeFileSync(file, content.replaceAll("\0$ ", "\0% "), "latin1");
-}
-
-async function expectReplay(start: Start): Promise<RtResult> {
-  await age();
-  const first = await run(start);
-  expect(memos()).toHaveLength(1);
-  mark();
-  const replayed = await run(start);
-  expect(replayed.stderr).toStartWith("% ");
-  expect({ ...replayed, stderr: replayed.stderr.replace("%", "$") }).toEqual(first);
-  expect(await run(start, "off")).toEqual(first);
-  return first;
-}
-
-async function expectNoReplay(start: Start): Promise<RtResult> {
-  const result = await run(start);
-  expect(result.stderr).not.toContain("% ");
-  const without = await run(start, "off");
-  const hideTimes = ({ stderr, ...rest }: RtResult) => ({
-    ...rest,
-    stderr: stderr.replaceAll(/\d+ ms|^Slowest: .*/gm, "<time>"),
-  });
-  expect(hideTimes(result)).toEqual(hideTimes(without));
-  return result;
-}
+const { run, place, memos, mark, expectReplay, expectNoReplay } = memoStarts(() => project);
 
 describe.skipIf(process.platform !== "linux")("a script is the same from its memo", () => {
   const WAYS: ReadonlyArray<readonly [string, Start]> = [
@@ -379,20 +325,6 @@ describe.skipIf(process.platform !== "linux")("a memo does not count", () => {
       chmodSync(project.join("home"), 0o755);
       if (memos().length > 0) chmodSync(place(), 0o700);
     }
-  });
-
-  test("a memo that lists no paths does not count below an rtfig.toml with tasks", async () => {
-    const start = { args: ["run", "hello"], cwd: "in/deeper" };
-    await expectReplay(start);
-    const file = join(place(), memos()[0]!);
-    const content = readFileSync(file, "latin1");
-    const rows = /(?<=\0\0)[0-3]\//.exec(content)!.index;
-    writeFileSync(file, content.slice(0, rows) + content.slice(content.indexOf("\0\x1b[0;35m")), "latin1");
-    expect((await run(start)).stderr).toBe("% echo hello\n");
-    await project.write({ "in/rtfig.toml": "[permissions]\ndefault = true\n" });
-    const { stderr } = await run(start);
-    rmSync(project.join("in/rtfig.toml"));
-    expect(stderr).not.toContain("%");
   });
 
   test("a memo in the home of another user does not count", async () => {

@@ -5,6 +5,7 @@
 // - rt's own decisions (bus, directories, colours) read this environment. The author of a working directory must not control rt,
 //   which may store a token next. test/architecture.test.ts lists the few files that may read process.env.
 import type { Pointer } from "bun:ffi";
+import { activeLookupRecorder } from "../../files/lookup-recorder.ts";
 import { ptr, read, readCString } from "../../native/posix/ffi.ts";
 import { encodeCString, environmentVariable, processLibc } from "../../native/posix/libc.ts";
 import { decodeWithSurrogates } from "../../native/posix/surrogate-escape.ts";
@@ -52,6 +53,7 @@ export function originalEnvironment(): Record<string, string> {
 
 /** Returns one variable, at a hundredth of the cost of all. */
 export function originalVariable(name: string): string | undefined {
+  activeLookupRecorder()?.variables.add(name);
   const value = processLibc().getenv(ptr(encodeCString(name))) as Pointer | null;
   return value === null ? undefined : readText(value);
 }

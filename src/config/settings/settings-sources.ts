@@ -3,6 +3,7 @@
 // Non-obvious: --cwd is applied first, so that every relative path is relative to the new directory.
 import { errorCode } from "../../../platform/caught-error.ts";
 import { files } from "../../../platform/files/files.ts";
+import { forbidReplay } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig, ROOT_SETTINGS } from "../config-file-name.ts";
 import type { Config, ConfiguredOption } from "../rtfig.ts";
@@ -152,6 +153,7 @@ async function findRemote(
   tasks: TaskRules | undefined,
 ) {
   if (!given.has("remote") && !config?.content.run?.remote) return undefined;
+  forbidReplay(); // the server has a part in where a script runs
   const { readRemoteSettings } = await import("./remote.ts");
   return readRemoteSettings(config, given, cwd, tasks);
 }

@@ -1,14 +1,17 @@
-// Fast path of `rt run <script>` and `rt <script>` without options.
+// Fast path of `rt run <script>` and `rt <script>` without options, and the memo of such a start.
 //
 // Invariants: equivalent to cli/command-line.ts, or returns undefined to leave the work to it. script-shortcut.ts has the plan.
 //
-// Non-obvious: a separate chunk of the executable, because the full command line takes three times as long to load. Errors are
-// reported by the full command line.
+// Non-obvious:
+// - A separate chunk of the executable, because the full command line takes three times as long to load. Errors are reported by
+//   the full command line.
+// - The full command line also ends in a memo, if it does no more than to become one script.
 import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
 import type { ScriptPlan } from "../plan.ts";
-import { commandLine, commandOf, launchScript, prepareScript } from "../script/launch.ts";
+import { launchScript } from "../script/launch.ts";
+import { observeReplacement } from "../script/replacement.ts";
 import type { ExitStatus } from "../script/step-wait.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
 
@@ -19,26 +22,27 @@ import { planScriptShortcut } from "./script-shortcut.ts";
 export async function startScript(words: readonly string[]): Promise<ExitStatus | undefined> {
   if (host.originalVariable("RT_DEBUG") !== undefined) return undefined;
   if (words[0] !== "run" && (await isCommand(words[0]!))) return undefined;
-  const begin = Date.now();
-  const lookups = mayMemoize(words) ? startLookupRecorder() : undefined;
+  if (mayMemoize(words)) prepareMemo(words);
   const plan = planScript(words);
-  if (!plan) return undefined;
-  const prepared = lookups && prepareScript(plan, PLAIN_SCRIPT);
-  const [step, ...more] = prepared?.steps ?? [];
-  if (lookups && step && more.length === 0) {
-    const { writeStartMemo } = await import("./start-memo.ts");
-    const shown = (isTerminal: boolean) => commandLine(step.command, () => isTerminal);
-    const { directory } = plan.target.package;
-    const script = { lines: [shown(true), shown(false)] as const, directory, command: commandOf(step) };
-    writeStartMemo({ words, lookups, begin, script });
-  }
-  return await launchScript(plan, PLAIN_SCRIPT, undefined, prepared);
+  return plan && (await launchScript(plan, PLAIN_SCRIPT));
 }
 
 /** Arguments may contain credentials, so such a start leaves nothing on the disk. */
 function mayMemoize(words: readonly string[]): boolean {
   const isAlone = words.length === (words[0] === "run" ? 2 : 1);
   return host.replaysStarts && isAlone;
+}
+
+function prepareMemo(words: readonly string[]): void {
+  const begin = Date.now();
+  const lookups = startLookupRecorder();
+  observeReplacement({
+    lookups,
+    async observe(script) {
+      const { writeStartMemo } = await import("./start-memo.ts");
+      writeStartMemo({ words, lookups, begin, script });
+    },
+  });
 }
 
 function planScript(words: readonly string[]): ScriptPlan | undefined {

@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - A memo names what its plan depends on: rt's file, directory, words, variables, and stat fingerprints of paths. A lookup that
-//   cannot be recorded prevents the memo.
+//   cannot be recorded prevents the memo, and so do other variables, output, and secrets.
 // - It contains no arguments, and of the environment only START_VARIABLES.
 // - The number of memos is bounded: each has one of SLOTS places, and replaces the memo that was there.
 import { replaceFile } from "../../../platform/files/file-replacement.ts";
@@ -11,9 +11,9 @@ import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts"
 import { readOwner, realPathOf } from "../../../platform/files/path-owner.ts";
 import { requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
-import type { ReplaceRequest } from "../../../platform/processes/contract/process.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
+import type { Replacement } from "../script/replacement.ts";
 import { BASH_VARIABLES } from "../script/shell.ts";
 
 /** The first variable with an absolute path counts. The number changes with the form of the files. */
@@ -29,14 +29,21 @@ const LARGEST_MEMO = 64 * 1024;
 const SLOTS = 4096;
 
 /**
- * Beginnings of entries of the environment. They decide about the command, its `$ command` line, or the folder of the links
- * to rt. Other variables reach the script unchanged.
+ * Beginnings of entries of the environment. They decide about the command, its `$ command` line, the settings, or the folder of
+ * the links to rt. Other variables reach the script unchanged.
  */
 export const START_VARIABLES: readonly string[] = [
   ...["PATH=", "PWD=", "OLDPWD=", "SHLVL=", "RT_SCRIPTS=", "TERM=", "NO_COLOR=", "FORCE_COLOR=", "BASH"],
   ...["XDG_RUNTIME_DIR=", "TMPDIR=", "TMP=", "TEMP="],
+  ...["RT_CONCURRENCY=", "TURBO_", "npm_config_loglevel=", "npm_lifecycle_event="],
   ...BASH_VARIABLES.map((name) => `${name}=`),
 ];
+
+/** Beginnings of entries of START_VARIABLES that no memo may contain. */
+const CREDENTIALS = ["TURBO_TOKEN=", "TURBO_REMOTE_CACHE_SIGNATURE_KEY="];
+
+/** Variables with which the front does not look for a memo. */
+const DOUBTFUL = ["RT_DEBUG"];
 
 const encoder = new TextEncoder();
 
@@ -47,19 +54,13 @@ export interface MemoizedStart {
   /** Milliseconds since 1970, before the first lookup. */
   readonly begin: number;
   /** Undefined if the memo says only that the engine starts without a hint. */
-  readonly script?: ReplayedScript;
-}
-
-export interface ReplayedScript {
-  /** The line that shows the command, on a terminal and in other outputs. */
-  readonly lines: readonly [string, string];
-  readonly directory: string;
-  readonly command: ReplaceRequest;
+  readonly script?: Replacement;
 }
 
 /** Does nothing if the start cannot be memoized. */
 export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart): void {
-  if (host.originalVariable("RT_FRONT") === "off") return;
+  const isKnown = mayReplay(lookups);
+  if (!isKnown || host.originalVariable("RT_FRONT") === "off") return;
   try {
     if (openMemoDirectory(true) === undefined) return;
     const key = encodeTexts([process.execPath, process.cwd(), ...words, "", ...startEntries(), ""]);
@@ -80,6 +81,12 @@ export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart)
   }
 }
 
+/** Whether nothing has decided that a memo does not name. */
+function mayReplay({ mayReplay, variables }: LookupRecorder): boolean {
+  const isInKey = (name: string) => START_VARIABLES.some((beginning) => `${name}=`.startsWith(beginning));
+  return mayReplay && [...variables].every((name) => isInKey(name) || DOUBTFUL.includes(name));
+}
+
 /** Each with a NUL behind it. @throws Error for a text that has no exact form */
 function encodeTexts(texts: readonly string[]): Uint8Array {
   for (const text of texts)
@@ -97,10 +104,14 @@ function concatenate(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
+/** @throws Error if one is a credential */
 function startEntries(): string[] {
-  return Object.entries(host.originalEnvironment())
+  const entries = Object.entries(host.originalEnvironment())
     .map(([name, value]) => `${name}=${value}`)
     .filter((entry) => START_VARIABLES.some((beginning) => entry.startsWith(beginning)));
+  if (entries.some((entry) => CREDENTIALS.some((beginning) => entry.startsWith(beginning))))
+    throw new Error("A variable is a credential");
+  return entries;
 }
 
 /** FNV-1a. */
@@ -110,7 +121,7 @@ function slotOf(key: Uint8Array): number {
   return (hash >>> 0) % SLOTS;
 }
 
-function replayOf({ lines, directory, command }: ReplayedScript): string[] {
+function replayOf({ lines, directory, command }: Replacement): string[] {
   const { program, argv, environment, engine } = command;
   const changes: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
@@ -118,7 +129,8 @@ function replayOf({ lines, directory, command }: ReplayedScript): string[] {
     else if (host.originalVariable(name) !== undefined) throw new Error("A variable is removed");
   }
   if (engine || argv.includes("")) throw new Error("The start has another form");
-  return [...lines.map((line) => `${line}\n`), directory, program, ...argv, "", ...changes, ""];
+  const shown = lines ? lines.map((line) => `${line}\n`) : ["", ""];
+  return [...shown, directory, program, ...argv, "", ...changes, ""];
 }
 
 /**

@@ -6,6 +6,7 @@
 // - A path to an ELF file or a shell script is a program. A file marked for Node.js is JavaScript and runs in rt. If it is found by
 //   name, as a binary or command, it runs with Node.js unless --rt is given.
 import { files } from "../../../platform/files/files.ts";
+import { forbidReplay } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "./bin-directories.ts";
@@ -95,6 +96,7 @@ function absolutePath(name: string, cwd: string): string {
 
 /** The engine's resolution: extension order, directory index, package main, symlinks. */
 function resolveFile(name: string, cwd: string, explicit = false): RunTarget | undefined {
+  forbidReplay(); // the engine's lookups are not recorded
   let path: string;
   try {
     path = Bun.resolveSync(isExplicitPath(name) ? name : `./${name}`, cwd);
@@ -186,6 +188,7 @@ const MAX_PATH_LENGTH = 4095;
 
 function findProgram(name: string, where: Bun.WhichOptions): string | null {
   if (name.length > MAX_PATH_LENGTH) return null;
+  forbidReplay();
   return Bun.which(name, { PATH: host.originalVariable("PATH") ?? "", ...where });
 }
 

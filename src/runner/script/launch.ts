@@ -25,6 +25,7 @@ import {
   type PreparedStep,
 } from "./step-preparation.ts";
 import { largestOf, variablesOf, withoutVariables } from "./secret-variables.ts";
+import { type Replacement, replacementObserver } from "./replacement.ts";
 import type { ExitStatus } from "./step-wait.ts";
 
 /** Secrets and prepared resources of a target. */
@@ -144,8 +145,10 @@ export async function launchScript(
     const step = ready?.[index] ?? prepareStep(context, target.package, event, line);
     steps.push(withSecrets(step, secretsFor(event), withheldFrom?.(event) ?? []));
   }
-  if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
+  const observer = steps.length === 0 && supply === NOTHING ? replacementObserver() : undefined;
+  if (observer) await observer.observe(replacementBy(last, directory, settings));
+  if (directory !== context.initialDirectory) process.chdir(directory);
   // While a hook runs, rt has internal descriptors open, which the script must not inherit.
   const descriptors =
     inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
@@ -191,10 +194,12 @@ function allOf(secrets: readonly (readonly SecretValue[])[]): SecretValue[] {
   return [...new Map(secrets.flat().map((secret) => [secret.name, secret])).values()];
 }
 
-export function commandOf(
-  { shell, environment }: PreparedStep,
-  descriptors?: readonly number[],
-): ReplaceRequest {
+function replacementBy(step: PreparedStep, directory: string, { silent }: ScriptSettings): Replacement {
+  const shown = (isTerminal: boolean) => commandLine(step.command, () => isTerminal);
+  return { lines: silent ? undefined : [shown(true), shown(false)], directory, command: commandOf(step) };
+}
+
+function commandOf({ shell, environment }: PreparedStep, descriptors?: readonly number[]): ReplaceRequest {
   return { ...shell, environment: { ...environment, ...shell.environment }, descriptors };
 }
 
@@ -289,7 +294,7 @@ function echo(
 }
 
 /** Returns the line that shows a command. @param isTerminal for standard error */
-export function commandLine(command: string, isTerminal: () => boolean): string {
+function commandLine(command: string, isTerminal: () => boolean): string {
   const shown = fitToPrint(command);
   const useColor = wantsColor(host.originalVariable, isTerminal);
   return useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;

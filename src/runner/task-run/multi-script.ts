@@ -1,5 +1,5 @@
 // Builds the request of a run of several scripts, and supplies to src/tasks how scripts are started.
-import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { forbidReplay, startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { RunCache } from "../../cache/run-cache.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
@@ -121,6 +121,7 @@ export async function openMany(
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Listed before the connection to the credential store is opened.
   const descriptors = provision && host.inheritedDescriptors();
+  if (settings.permissions) forbidReplay(); // trust and credentials are not recorded
   const permissions =
     settings.permissions &&
     (await import("../../permissions/task-permissions.ts")).openTaskPermissions(settings.permissions, cwd);

@@ -9,6 +9,7 @@ import type { TaskPlan } from "../../tasks/planning/plan.ts";
 import { OutputQueue } from "../../tasks/output-queue.ts";
 import type { RunStatus, ScriptTask, TaskRequest } from "../../tasks/task.ts";
 import { reportPhase } from "../phase-times.ts";
+import { forgetReplacement } from "../script/replacement.ts";
 import { TaskRun } from "./task-run.ts";
 
 /** @param planned the plan, if the caller has computed it */
@@ -36,10 +37,12 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     isRestricted || timeout !== undefined || retries > 0 || (service && restart !== undefined);
   const isAlone = request.isSingle || ownsTerminal(request);
   if (singleTask && canRunAlone && request.runAlone && isAlone && !isScheduled) {
+    if (!request.isSingle) forgetReplacement(); // the terminal has decided
     for (const notice of notices) void queue.write(2, `${colorLabel(`warning: ${oneLine(notice)}`)}\n`);
     await queue.flush();
     return request.runAlone(singleTask);
   }
+  forgetReplacement();
   const standsAlone = request.standsAlone || (request.isSingle && plan.tasks.length === 1);
   // Redaction needs pipes, and a cached task has no terminal.
   const needsPipes = request.secrets !== undefined || singleTask?.rule?.cache === true;

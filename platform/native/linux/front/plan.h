@@ -109,7 +109,7 @@ static int may_be_script(char **argv) {
 
 static enum mode plan_script(struct plan *plan, char **argv, char **environment, const char *directory) {
   struct memo memo;
-  if (!is_ordinary_process() || !lacks_root_settings(directory)) return DOUBT;
+  if (!is_ordinary_process()) return DOUBT;
   if (!find_memo(&memo, argv + 1, directory, environment)) return DOUBT;
   return read_script(&plan->script, &memo, environment) ? SCRIPT : DOUBT;
 }
@@ -140,8 +140,10 @@ static enum mode make_plan(struct plan *plan, char **argv, char **environment) {
   const char *option = *argv[1] == '-' && !argv[2] ? find_in(PRINTING_OPTIONS, argv[1]) : NULL;
   if (option) plan->line = option + length_of(option) + 1;
   if (option) return PRINT;
+  int is_test = is_same(argv[1], first_of(TEST_COMMAND));
+  // The memo of a script names each rtfig.toml that was read, and those that were absent.
+  if (!is_test && may_be_script(argv)) return plan_script(plan, argv, environment, directory);
   // src/config/settings/settings-sources.ts, openConfig()
   if (CALL(faccessat, AT_FDCWD, first_of(CONFIG_FILE), F_OK, 0, 0) != -ENOENT) return DOUBT;
-  if (is_same(argv[1], first_of(TEST_COMMAND))) return plan_test(plan, argv, environment, directory);
-  return may_be_script(argv) ? plan_script(plan, argv, environment, directory) : plan_code(plan, argv, directory);
+  return is_test ? plan_test(plan, argv, environment, directory) : plan_code(plan, argv, directory);
 }

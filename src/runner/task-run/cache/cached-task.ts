@@ -2,6 +2,7 @@
 //
 // Non-obvious: rt does not become a cached script, because it traces the script and records its output. The script
 // has pipes instead of the terminal, and an empty standard input.
+import { forbidReplay } from "../../../../platform/files/lookup-recorder.ts";
 import { type Notice, type RunCache, whyRuleFails } from "../../../cache/run-cache.ts";
 import { InputRecordFinder } from "../../../cache/tracing/input-records.ts";
 import type { CachedScript } from "../../../cache/cached-script.ts";
@@ -94,6 +95,7 @@ function describeScript(
 
 /** The reason why a script with a cache rule cannot be cached; "" if it needs no message. */
 export async function whyNotCached(task: ScriptTask, settings: CacheSettings): Promise<string | undefined> {
+  forbidReplay(); // what the system can trace is not recorded
   const rule = ruleFor(settings, packageOf(task), task.scriptName);
   return rule && whyRuleFails(rule);
 }

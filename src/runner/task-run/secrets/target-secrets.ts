@@ -1,4 +1,5 @@
 // Opens the secrets of a run; returns undefined and loads nothing without secrets.
+import { forbidReplay } from "../../../../platform/files/lookup-recorder.ts";
 import { host } from "../../../../platform/processes/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../../../config/config-file-name.ts";
 import type { Config } from "../../../config/rtfig.ts";
@@ -25,6 +26,7 @@ export async function openSecrets(request: SecretsRequest): Promise<SecretProvis
   const { settings, config, directory } = request;
   const isForScripts = directory !== undefined && isRelevant(request, directory);
   if (settings.secrets.length === 0 && !isForScripts) return undefined;
+  forbidReplay(); // trust is not recorded
   const { openProvision } = await import("../../../secrets/grants/secret-provisioning.ts");
   const { secrets: asked, script } = settings;
   const from = directory ?? process.cwd();
