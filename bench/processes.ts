@@ -11,6 +11,8 @@ export interface TimedCommand {
   readonly name: string;
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The working directory, instead of that of all commands. */
+  readonly directory?: string;
   /** Standard input, from a file. */
   readonly stdin?: string;
   /** Not timed. */
@@ -38,11 +40,11 @@ export function timeCommands(commands: readonly TimedCommand[], runs: number, cw
   const warmUps = 3;
   for (let run = -warmUps; run < runs; run += 1) {
     for (const index of shuffle(commands.keys())) {
-      const { argv, env, stdin, prepare } = commands[index]!;
+      const { argv, directory = cwd, env, stdin, prepare } = commands[index]!;
       prepare?.();
       const start = Bun.nanoseconds();
       const { exitCode } = Bun.spawnSync([...argv], {
-        cwd,
+        cwd: directory,
         env: { ...inherited, ...env },
         stdin: stdin === undefined ? "ignore" : Bun.file(stdin),
         stdout: "ignore",

@@ -1,5 +1,7 @@
 // Measures how much later a script starts with permissions: alone, and as one of many in a run. The comparison is the same run
-// without permissions.
+// without permissions. Alone it is `rt run one`, from a memo, in a project whose rtfig.toml gives permissions by default, beside one
+// whose rtfig.toml does not.
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
 import type { Figure } from "../row.ts";
@@ -9,6 +11,8 @@ const RUNS = 60;
 const SCRIPTS = 40;
 /** Milliseconds. Each start has a listener, because the defaults decide connections. */
 const GOAL = 2;
+/** Newer files have no memo. Milliseconds. */
+const SETTLED = 200;
 
 export async function measure(): Promise<Figure[]> {
   await using programs = await copyPrograms({ rt: RT });
@@ -26,11 +30,34 @@ export async function measure(): Promise<Figure[]> {
     return [figureOf(figure, medians), medians];
   };
   const [scheduled, first] = compare("in the scheduler", ["--parallel", "one"], RUNS);
-  const [alone] = compare("in place of replacing rt", ["one"], RUNS);
+  const alone = await compareProjects(paths.rt!, directory);
   const [, many] = compare("", ["--sequential", "many:*"], RUNS / 6);
   // The row of one script has the cost of a run.
   const further = many.map((median, side) => (median - first[side]!) / (SCRIPTS - 1));
   return [figureOf(`each further one of ${SCRIPTS} scripts`, further), scheduled, alone];
+}
+
+/** `rt run one` of two projects, each from its memo. */
+async function compareProjects(rt: string, directory: string): Promise<Figure> {
+  const sides: TimedCommand[] = [];
+  for (const [name, config] of [
+    ["with", "[permissions]\ndefault = true\n"],
+    ["without", "# nothing\n"],
+  ] as const) {
+    const project = join(directory, name);
+    await Bun.write(join(project, "package.json"), JSON.stringify({ scripts: { one: "/bin/true" } }));
+    await Bun.write(join(project, "rtfig.toml"), config);
+    sides.push({
+      name,
+      argv: [rt, "run", "one"],
+      directory: project,
+      env: { HOME: join(directory, "home") },
+    });
+  }
+  await mkdir(join(directory, "home"));
+  await Bun.sleep(SETTLED);
+  const medians = timeCommands(sides, RUNS, directory).map(({ median }) => median);
+  return figureOf("in place of replacing rt, from the memos of two projects with an rtfig.toml", medians);
 }
 
 function figureOf(figure: string, [ours, peer]: readonly number[]): Figure {

@@ -11,7 +11,11 @@ import { EDITOR_VARIABLE } from "../../src/debugger/launch-config.ts";
 import { COMMANDS, RESTRICTING_OPTIONS } from "../../src/options/commands.ts";
 import { engineSwitches } from "../../src/options/engine-flags.ts";
 import { OPTIONS, type Option } from "../../src/options/options.ts";
-import { REPLACED_PID_VARIABLE, SUPERVISED } from "../../src/runner/engine/internal-variables.ts";
+import {
+  ADOPTED_VARIABLE,
+  REPLACED_PID_VARIABLE,
+  SUPERVISED,
+} from "../../src/runner/engine/internal-variables.ts";
 import { MEMO_PLACES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
 import { SOURCE_EXTENSIONS } from "../../src/source-extensions.ts";
 import { describeRevision, VERSION } from "../../src/version.ts";
@@ -52,9 +56,15 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
     DOUBTFUL_WORDS: ["--inspect"],
     DOUBTFUL_TEST_WORDS: ["--config", "--hot", ...RESTRICTING_OPTIONS.map((name) => `--${name}`)],
     DOUBTFUL_VARIABLES: [
-      ...[ENGINE_SWITCH, REPLACED_PID_VARIABLE, SUPERVISED, EDITOR_VARIABLE, "RT_DEBUG", "BUN_OPTIONS"].map(
-        (name) => `${name}=`,
-      ),
+      ...[
+        ENGINE_SWITCH,
+        REPLACED_PID_VARIABLE,
+        ADOPTED_VARIABLE,
+        SUPERVISED,
+        EDITOR_VARIABLE,
+        "RT_DEBUG",
+        "BUN_OPTIONS",
+      ].map((name) => `${name}=`),
       "BUN_INSPECT",
       "RT_FRONT=off",
     ],
@@ -69,13 +79,14 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
     SWITCH_ON: [`${ENGINE_SWITCH}=1`],
     SWITCH_OFF: [`${ENGINE_SWITCH}=${SWITCHED_OFF}`],
     BECAME_VARIABLE: [`${REPLACED_PID_VARIABLE}=`],
+    ADOPTED_VARIABLE: [`${ADOPTED_VARIABLE}=`],
   };
 }
 
-/** Returns `struct tables`, without addresses. */
-export function frontTables(preload: string): Buffer {
+/** Returns `struct tables`, without addresses. @param launcher of scripts with permissions */
+export function frontTables(preload: string, launcher: Uint8Array): Buffer {
   const lists = Object.entries(frontLists(preload));
-  const head = Buffer.alloc(OFFSETS + OFFSET_SIZE * lists.length);
+  const head = Buffer.alloc(OFFSETS + OFFSET_SIZE * (lists.length + 2));
   const texts: Buffer[] = [];
   let end = head.length;
   for (const [index, [name, list]] of lists.entries()) {
@@ -86,7 +97,9 @@ export function frontTables(preload: string): Buffer {
     texts.push(bytes);
     end += bytes.length;
   }
-  return Buffer.concat([head, ...texts]);
+  head.writeUInt32LE(end, OFFSETS + OFFSET_SIZE * lists.length);
+  head.writeUInt32LE(launcher.length, OFFSETS + OFFSET_SIZE * (lists.length + 1));
+  return Buffer.concat([head, ...texts, launcher]);
 }
 
 export interface Front {
@@ -99,7 +112,8 @@ export interface Front {
 export async function frontFor({ arch }: BuildTarget, preload: string): Promise<Front> {
   const code = await readFile(join(COMPILED, compiledName("front", arch)));
   if (code.length % ALIGNMENT !== 0) throw new Error("The front's code is not as expected");
-  const tables = frontTables(preload);
+  const launcher = await readFile(join(COMPILED, compiledName("sandbox", arch)));
+  const tables = frontTables(preload, launcher);
   return {
     size: code.length + tables.length,
     bytesFor(entry, environment) {

@@ -1,5 +1,6 @@
 // Selects the enforcement of permissions of this operating system, if it has one.
-import type { PermissionSupport } from "./contract/permissions.ts";
+import type { ChildPermissions, PermissionSupport } from "./contract/permissions.ts";
+import type { ReplayedRules } from "./linux/replayed-rules.ts";
 
 const NOT_ENFORCED = "permissions are not enforced on this system";
 
@@ -31,4 +32,10 @@ export function listTerminals(): readonly string[] {
   if (process.platform === "linux")
     return (require("./linux/terminals.ts") as typeof import("./linux/terminals.ts")).listTerminals();
   return [];
+}
+
+/** Describes the rules of a child for the front of rt's file. @throws an Error for other rules than the defaults */
+export function describeRules(permissions: ChildPermissions): ReplayedRules {
+  const described = require("./linux/replayed-rules.ts") as typeof import("./linux/replayed-rules.ts");
+  return described.describeRules(permissions);
 }

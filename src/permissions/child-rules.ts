@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { directories } from "../../platform/files/directories.ts";
 import { files as filesystem } from "../../platform/files/files.ts";
-import { findRealPath } from "../../platform/files/real-path.ts";
+import { findRealPath, findRecordedPath } from "../../platform/files/real-path.ts";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
 import { listTerminals } from "../../platform/permissions/permissions.ts";
 import { host } from "../../platform/processes/process.ts";
@@ -37,7 +37,7 @@ export function resolveRules(profile: Profile, home: string, temporary: string |
     envFolders,
     home,
     // A task may have replaced what it can write by a symlink.
-    sockets: folders.map((path) => (isChangeable(path) ? path : (findRealPath(path) ?? path))),
+    sockets: folders.map((path) => (isChangeable(path) ? path : (findRecordedPath(path) ?? path))),
     network,
     hosts,
     isFirst,
@@ -78,7 +78,7 @@ function replaceOpt(rule: ProfileRule, { rules }: Profile): readonly ProfileRule
 const systemTargets = new Map<string, string | undefined>();
 
 function systemTarget(path: string): string | undefined {
-  if (!systemTargets.has(path)) systemTargets.set(path, findRealPath(path));
+  if (!systemTargets.has(path)) systemTargets.set(path, findRecordedPath(path));
   return systemTargets.get(path);
 }
 
@@ -101,7 +101,7 @@ function isCovered({ path, access }: ProfileRule, rules: readonly ProfileRule[])
 function listCredentials({ toolConfigs }: Profile, home: string): string[] {
   const configs = [...toolConfigs, ...listNpmConfigs(home)].filter(mayHaveToken);
   return [...configs, ...AGENT_FOLDERS, ...listBrowserProfiles(home)].flatMap(
-    (path) => findRealPath(path) ?? [],
+    (path) => findRecordedPath(path) ?? [],
   );
 }
 
@@ -180,7 +180,7 @@ function isLink(path: string): boolean {
 /** Returns HOME without symlinks, or a path that does not exist. */
 export function findHome(): string {
   const home = host.originalVariable("HOME") ?? "";
-  return (home.startsWith("/") ? findRealPath(home) : undefined) ?? "/nonexistent";
+  return (home.startsWith("/") ? findRecordedPath(home) : undefined) ?? "/nonexistent";
 }
 
 /** Files that rt and every program need, wherever they are. */

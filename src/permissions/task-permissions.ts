@@ -128,6 +128,7 @@ export class TaskPermissions {
     environment: VariableRecord,
     original: VariableRecord,
     named: readonly string[],
+    start?: StepPermissions["start"],
   ): { readonly env: Record<string, string>; readonly permissions: StepPermissions } | undefined {
     const table = this.tableOf(task);
     if (!table) return undefined;
@@ -168,7 +169,7 @@ export class TaskPermissions {
       get lockedFailure() {
         return isLocked && isRefused ? refusalTexts().describeLockedFailure(task) : undefined;
       },
-      start: observation && ((request) => observation.start(request, observed())),
+      start: observation ? (request) => observation.start(request, observed()) : start,
       get failure() {
         return isFree ? undefined : refusalTexts().describeFailure(task, observation !== undefined);
       },

@@ -6,6 +6,7 @@
 // Non-obvious:
 // - On ext4, the removal of a folder takes as long as the start of a launcher.
 import { join } from "node:path";
+import { adoptedFolder } from "../../platform/permissions/adoption.ts";
 import { makeTemporaryFolder, removeTemporaryFolder } from "../../platform/files/temporary-folder.ts";
 
 interface EmptyFolder {
@@ -15,7 +16,7 @@ interface EmptyFolder {
 
 export class TemporaryFolders {
   /** The private folder. */
-  readonly #place = makeTemporaryFolder();
+  readonly #place = adoptedFolder() ?? makeTemporaryFolder();
   readonly #used = new Map<string, EmptyFolder>();
   readonly #free: EmptyFolder[] = [];
   #count = 0;
@@ -33,7 +34,8 @@ export class TemporaryFolders {
   #make(): EmptyFolder {
     this.#count += 1;
     const path = join(this.#place, String(this.#count));
-    process.getBuiltinModule("node:fs").mkdirSync(path);
+    // In an adopted folder it exists.
+    process.getBuiltinModule("node:fs").mkdirSync(path, { recursive: true });
     return { path, state: readState(path) };
   }
 

@@ -56,3 +56,8 @@ export function selectVariables(
   }
   return selected;
 }
+
+/** Returns the names of variables that a task with these declared ones inherits; `*` at the end stands for all endings. */
+export function inheritedNames(declared: readonly string[]): readonly string[] {
+  return [...ALL, ...declared];
+}

@@ -1,5 +1,6 @@
 // Executes a plan: starts the program, becomes it, or prints why it cannot run. Rarely needed parts are imported on
 // demand.
+import { isAdopting } from "../../platform/permissions/adoption.ts";
 import { host } from "../../platform/processes/process.ts";
 import type { EphemeralFile } from "../../platform/files/contract/ephemeral-file.ts";
 import type { PreparedTerminal } from "../../platform/terminal/contract/terminal.ts";
@@ -33,6 +34,8 @@ export async function execute(
   reopen: Reopen,
 ): Promise<RunOutcome> {
   const { permissions } = settings;
+  // Only a run of the scheduler takes a script over.
+  if (isAdopting()) (await import("./task-run/replayed-permissions.ts")).refuseOther();
   if (permissions && plan.mode === "script") {
     const { refuseUnrestricted } = await import("./task-run/unrestricted-target.ts");
     refuseUnrestricted(plan, settings);

@@ -140,7 +140,7 @@ describe.skipIf(!IS_LINUX)("a memo below an rtfig.toml does not count", () => {
     await expectNoReplay({ ...HELLO, env });
   });
 
-  test("but an .env file changes nothing", async () => {
+  test("an .env file changes nothing about a memo", async () => {
     await expectReplay(HELLO);
     await project.write({ "ws/packages/a/.env": "FROM_FILE=1\nPATH=/\nRT_CONCURRENCY=none\n" });
     const [replayed, without] = [await run(HELLO), await run(HELLO, "off")];
@@ -154,7 +154,6 @@ describe.skipIf(!IS_LINUX)("no memo is written below an rtfig.toml", () => {
   test.each<readonly [string, string, Environment, string?]>([
     ["with secrets", '[secrets.TOKEN]\nabout = "x"\n', {}],
     ["with the engine's shell", '[run]\nshell = "rt"\n', {}],
-    ["with permissions", "[permissions]\ndefault = true\n", {}],
     ["of a task with dependencies", '[tasks.hello]\ndepends-on = ["other"]\n', {}],
     ["of a task that is cached", "[tasks.hello]\ncache = true\n", {}],
     ["of a task with a time limit", '[tasks.hello]\ntimeout = "9s"\n', {}],

@@ -1,12 +1,21 @@
 // Reads memos of starts without a file: lengths of four bytes and contents on standard input, or inputs of libFuzzer. Prints what
 // each one replays. Compile it with -DPLAN.
 #include "../../platform/native/linux/front/plan.h"
+#include "../../platform/native/linux/front/restricted.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static char *VARIABLES[] = {"A=1", "PATH=/bin", NULL};
+
+/** Expands the rules in a place that is too small for most. */
+static void print_restrictions(const struct script *script) {
+  char place[200], *at = place;
+  printf(" %s %s %s %s%s", script->output, script->version, script->network, script->beginning, script->inner);
+  for (const char *rule = script->rules; *rule && at; rule += length_of(rule) + 1) at = expand(at, place + sizeof place, rule, "/tmp/rt-own");
+  for (const char *each = place; at && each < at; each += length_of(each) + 1) printf(" %s", each);
+}
 
 /** @param content without the key @returns whether it is a whole memo of a script */
 static int try_memo(const uint8_t *content, size_t length, struct script *script) {
@@ -22,6 +31,7 @@ static int try_memo(const uint8_t *content, size_t length, struct script *script
     printf("script %zu", strlen(script->program) + strlen(script->line) + strlen(script->directory));
     for (const char **word = script->words; *word; word++) printf(" %s", *word);
     for (const char **entry = entries; *entry; entry++) printf(" %s", *entry);
+    if (script->output) print_restrictions(script);
     puts("");
   } else puts("none");
   free(copy);

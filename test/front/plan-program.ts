@@ -31,7 +31,7 @@ const SOME_INPUT = new Blob(["1"]);
 
 /** @param flags of the compiler */
 export async function makePlanProgram(flags: readonly string[] = ["-O1"]): Promise<PlanProgram> {
-  const project: Project = await createProject({ tables: frontTables(PRELOAD) });
+  const project: Project = await createProject({ tables: frontTables(PRELOAD, new Uint8Array(8)) });
   const program = project.join("plan");
   const words = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-DPLAN", "-Wall", "-Wextra", "-Werror", ...flags];
   const { exitCode, stderr } = Bun.spawnSync([...words, "-o", program, SOURCE]);

@@ -88,7 +88,7 @@ function closeAll(...descriptors: readonly (number | undefined)[]): void {
 }
 
 /** Passes on the refusals, also the last ones: the pipe ends with the launcher. */
-async function readReports(
+export async function readReports(
   session: GuardSession,
   descriptor: number,
   done: Promise<ChildExit>,

@@ -6,14 +6,15 @@ import type { FileRule, PermissionRules } from "../contract/permissions.ts";
 
 const LETTERS: Readonly<Record<FileRule["access"], string>> = { read: "r", write: "w", device: "d" };
 
+type ListedRules = Pick<PermissionRules, "files" | "sockets" | "hidden" | "envFolders" | "home">;
+
 /** Returns one line for each path: a letter, the path, and NUL. */
-export function listRules({
-  files,
-  sockets,
-  hidden,
-  envFolders,
-  home,
-}: Pick<PermissionRules, "files" | "sockets" | "hidden" | "envFolders" | "home">): Uint8Array {
+export function listRules(rules: ListedRules): Uint8Array {
+  return encodeCString(ruleLines(rules).join("\0"));
+}
+
+/** Returns the lines without NUL. */
+export function ruleLines({ files, sockets, hidden, envFolders, home }: ListedRules): string[] {
   const lines = [`h${home}`];
   for (const { path, access, followsLinks } of files) {
     const letter = LETTERS[access];
@@ -23,5 +24,5 @@ export function listRules({
   for (const path of hidden) lines.push(`x${path}`);
   for (const path of envFolders) lines.push(`e${path}`);
   // A path with NUL names no file, and would end its line.
-  return encodeCString(lines.filter((line) => !line.includes("\0")).join("\0"));
+  return lines.filter((line) => !line.includes("\0"));
 }

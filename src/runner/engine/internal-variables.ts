@@ -17,3 +17,6 @@ export const RESTARTED = "RT_RESTARTED";
  * so loses the engine's switch. Without this variable rt would start itself without end.
  */
 export const REPLACED_PID_VARIABLE = "RT_BECAME";
+
+/** Set by the front of rt's file, which has started a script with permissions: see src/runner/task-run/replayed-permissions.ts. */
+export const ADOPTED_VARIABLE = "RT_ADOPTED";

@@ -7,8 +7,10 @@
 //   the full command line.
 // - The full command line also ends in a memo, if it does no more than to become one script.
 import { startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { openAdoptedStart } from "../../../platform/permissions/adoption.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { PLAIN_SCRIPT } from "../../config/settings/script.ts";
+import { ADOPTED_VARIABLE } from "../engine/internal-variables.ts";
 import type { ScriptPlan } from "../plan.ts";
 import { launchScript } from "../script/launch.ts";
 import { observeReplacement } from "../script/replacement.ts";
@@ -22,6 +24,7 @@ import { planScriptShortcut } from "./script-shortcut.ts";
 export async function startScript(words: readonly string[]): Promise<ExitStatus | undefined> {
   if (host.originalVariable("RT_DEBUG") !== undefined) return undefined;
   if (words[0] !== "run" && (await isCommand(words[0]!))) return undefined;
+  if (openAdoptedStart(ADOPTED_VARIABLE)) return undefined;
   if (mayMemoize(words)) prepareMemo(words);
   const plan = planScript(words);
   return plan && (await launchScript(plan, PLAIN_SCRIPT));
@@ -38,8 +41,8 @@ function prepareMemo(words: readonly string[]): void {
   const lookups = startLookupRecorder();
   observeReplacement({
     lookups,
-    async observe(script) {
-      const { writeStartMemo } = await import("./start-memo.ts");
+    observe(script) {
+      const { writeStartMemo } = require("./start-memo.ts") as typeof import("./start-memo.ts");
       writeStartMemo({ words, lookups, begin, script });
     },
   });

@@ -7,13 +7,15 @@
 // - It contains no arguments, and of the environment only START_VARIABLES.
 // - The number of memos is bounded: each has one of SLOTS places, and replaces the memo that was there.
 import { replaceFile } from "../../../platform/files/file-replacement.ts";
+import { findRecordedPath } from "../../../platform/files/real-path.ts";
 import type { LookupRecorder } from "../../../platform/files/lookup-recorder.ts";
 import { readOwner, realPathOf } from "../../../platform/files/path-owner.ts";
 import { requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
-import type { Replacement } from "../script/replacement.ts";
+import { isNamed } from "../../variable-names.ts";
+import type { Replacement, Restrictions } from "../script/replacement.ts";
 import { BASH_VARIABLES } from "../script/shell.ts";
 
 /** The first variable with an absolute path counts. The number changes with the form of the files. */
@@ -36,6 +38,7 @@ export const START_VARIABLES: readonly string[] = [
   ...["PATH=", "PWD=", "OLDPWD=", "SHLVL=", "RT_SCRIPTS=", "TERM=", "NO_COLOR=", "FORCE_COLOR=", "BASH"],
   ...["XDG_RUNTIME_DIR=", "TMPDIR=", "TMP=", "TEMP="],
   ...["RT_CONCURRENCY=", "TURBO_", "npm_config_loglevel=", "npm_lifecycle_event="],
+  ...["HOME=", "RT_PERMISSIONS=", "RES_OPTIONS=", "npm_package_json="],
   ...BASH_VARIABLES.map((name) => `${name}=`),
 ];
 
@@ -65,6 +68,8 @@ export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart)
     if (openMemoDirectory(true) === undefined) return;
     const key = encodeTexts([process.execPath, process.cwd(), ...words, "", ...startEntries(), ""]);
     lookups.note(process.execPath, "content", true);
+    if (script?.restrictions) findRecordedPath(folderAbove(folderAbove(script.restrictions.temporary)));
+    if (!lookups.mayReplay) return;
     const rows = lookups.isWhole
       ? new StatFingerprinter(begin).fingerprint(lookupObservations(lookups))
       : null;
@@ -121,7 +126,9 @@ function slotOf(key: Uint8Array): number {
   return (hash >>> 0) % SLOTS;
 }
 
-function replayOf({ lines, directory, command }: Replacement): string[] {
+function replayOf(replacement: Replacement): string[] {
+  const { lines, directory, command, restrictions } = replacement;
+  if (restrictions) return restrictedReplayOf(replacement, restrictions);
   const { program, argv, environment, engine } = command;
   const changes: string[] = [];
   for (const [name, value] of Object.entries(environment)) {
@@ -131,6 +138,44 @@ function replayOf({ lines, directory, command }: Replacement): string[] {
   if (engine || argv.includes("")) throw new Error("The start has another form");
   const shown = lines ? lines.map((line) => `${line}\n`) : ["", ""];
   return [...shown, directory, program, ...argv, "", ...changes, ""];
+}
+
+function folderAbove(path: string): string {
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** Stands for the private folder of temporary files, whose name differs at each start. */
+const FOLDER_MARK = "\u0001";
+/** Characters at the end of its name. */
+const RANDOM_LENGTH = 6;
+
+function restrictedReplayOf(
+  { lines, directory, command }: Replacement,
+  { version, network, output, temporary, inherited, rules }: Restrictions,
+): string[] {
+  const { program, argv, environment, engine } = command;
+  const folder = folderAbove(temporary);
+  const mark = (text: string) => {
+    if (text.includes(FOLDER_MARK)) throw new Error("A text has no exact form");
+    return text.replaceAll(folder, FOLDER_MARK);
+  };
+  const original = host.originalEnvironment();
+  // In a script, and in one with permissions, more variables decide.
+  if (original.RT_PERMISSIONS !== undefined || original.npm_package_json !== undefined)
+    throw new Error("The start is in another script");
+  const changes: string[] = [];
+  for (const [name, value] of Object.entries(environment))
+    if (original[name] !== value || !isNamed(name, inherited)) changes.push(mark(`${name}=${value}`));
+  const isLost = (name: string) => isNamed(name, inherited) && environment[name] === undefined;
+  const words = [...argv, ...inherited, ...rules];
+  if (engine || Object.keys(original).some(isLost) || words.includes("") || !program.startsWith("/"))
+    throw new Error("The start has another form");
+  const shown = lines ? lines.map((line) => `${line}\n`) : ["", ""];
+  return [
+    ...[...shown, directory, program, ...argv, "", ...changes, ""],
+    ...[output, version, network, folder.slice(0, -RANDOM_LENGTH), temporary.slice(folder.length + 1)],
+    ...[...inherited, "", ...rules.map(mark), ""],
+  ];
 }
 
 /**

@@ -147,7 +147,7 @@ export async function launchScript(
   }
   const last = steps.pop()!;
   const observer = steps.length === 0 && supply === NOTHING ? replacementObserver() : undefined;
-  if (observer) await observer.observe(replacementBy(last, directory, settings));
+  observer?.observe(replacementBy(last, directory, settings));
   if (directory !== context.initialDirectory) process.chdir(directory);
   // While a hook runs, rt has internal descriptors open, which the script must not inherit.
   const descriptors =
@@ -294,7 +294,7 @@ function echo(
 }
 
 /** Returns the line that shows a command. @param isTerminal for standard error */
-function commandLine(command: string, isTerminal: () => boolean): string {
+export function commandLine(command: string, isTerminal: () => boolean): string {
   const shown = fitToPrint(command);
   const useColor = wantsColor(host.originalVariable, isTerminal);
   return useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;

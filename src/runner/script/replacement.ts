@@ -1,6 +1,6 @@
-// Tells the author of start memos (../fast-path/script-start.ts) which program replaces rt.
+// Passes the program that replaces rt to the author of start memos (../fast-path/script-start.ts).
 //
-// Invariants: it is told of a script without hooks and secrets only, before the script's line is printed.
+// Invariants: the script has neither hooks nor secrets, and its line is not printed yet.
 import {
   activeLookupRecorder,
   type LookupRecorder,
@@ -13,12 +13,25 @@ export interface Replacement {
   readonly lines: readonly [string, string] | undefined;
   readonly directory: string;
   readonly command: ReplaceRequest;
+  /** Set for a script with permissions, which does not replace rt. `command` then has its whole environment. */
+  readonly restrictions?: Restrictions;
+}
+
+export interface Restrictions {
+  readonly version: string;
+  readonly network: string;
+  readonly rules: readonly string[];
+  readonly output: "terminal" | "pipes";
+  /** Names of variables, or beginnings before a `*`. */
+  readonly inherited: readonly string[];
+  /** The folder of temporary files, in the private folder of the run. */
+  readonly temporary: string;
 }
 
 interface Observer {
-  /** What was looked up since the start. */
+  /** The lookups since the start. */
   readonly lookups: LookupRecorder;
-  observe(replacement: Replacement): Promise<void>;
+  observe(replacement: Replacement): void;
 }
 
 let observer: Observer | undefined;
@@ -33,7 +46,7 @@ export function forgetReplacement(): void {
   observer = undefined;
 }
 
-/** Undefined if nobody wants to know. */
+/** Returns undefined if no memo can be written. */
 export function replacementObserver(): Observer | undefined {
   return observer && activeLookupRecorder() === observer.lookups ? observer : undefined;
 }

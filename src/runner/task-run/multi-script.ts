@@ -1,5 +1,6 @@
 // Builds the request of a run of several scripts, and supplies to src/tasks how scripts are started.
 import { forbidReplay, startLookupRecorder } from "../../../platform/files/lookup-recorder.ts";
+import { isAdopting } from "../../../platform/permissions/adoption.ts";
 import { host } from "../../../platform/processes/process.ts";
 import type { RunCache } from "../../cache/run-cache.ts";
 import type { SecretProvision } from "../../secrets/grants/secret-provisioning.ts";
@@ -15,7 +16,7 @@ import {
   type TaskRequest,
 } from "../../tasks/task.ts";
 import { choosePlacement } from "../../tasks/execution/placement.ts";
-import { scriptOf } from "../../workspace/package-json.ts";
+import { scriptOf, stepsOf } from "../../workspace/package-json.ts";
 import type { TaskPermissions } from "../../permissions/task-permissions.ts";
 import type { ScriptPlan } from "../plan.ts";
 import type { StepFactory } from "./cache/cached-task.ts";
@@ -121,7 +122,9 @@ export async function openMany(
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Listed before the connection to the credential store is opened.
   const descriptors = provision && host.inheritedDescriptors();
-  if (settings.permissions) forbidReplay(); // trust and credentials are not recorded
+  const mayReplay = settings.permissions !== undefined && replays().mayReplayPermissions(settings);
+  if (settings.permissions && !mayReplay) forbidReplay(); // trust and traces are not recorded
+  if (isAdopting() && !mayReplay) replays().refuseOther();
   const permissions =
     settings.permissions &&
     (await import("../../permissions/task-permissions.ts")).openTaskPermissions(settings.permissions, cwd);
@@ -131,6 +134,11 @@ export async function openMany(
     permissions?.close();
   };
   return { tasks, provision, descriptors, permissions, [Symbol.dispose]: close };
+}
+
+/** Loaded only for a run with permissions. */
+function replays() {
+  return require("./replayed-permissions.ts") as typeof import("./replayed-permissions.ts");
 }
 
 function requestFor(
@@ -148,13 +156,18 @@ function requestFor(
   const commandOf = (commandRequest: CommandRequest) =>
     restrict(commandRequest, commandFor(commandRequest, originalEnvironment, context, secrets));
   const restrict = (commandRequest: CommandRequest, command: SpawnCommand): SpawnCommand => {
+    if (!permissions) return command;
     const { task, packageDirectory, manifest, scriptName, isMain, isDependency } = commandRequest;
     const given = secrets?.of(manifest, scriptName, isMain, isDependency) ?? [];
-    const permitted = permissions?.forStep(
+    const replayed = { rule: task.rule, steps: stepsOf(manifest, task.scriptName) };
+    const start = secrets ? undefined : replays().startOf(replayed, settings, permissions);
+    if (isAdopting() && !start) replays().refuseOther();
+    const permitted = permissions.forStep(
       { ...task, packageDirectory, isDependency },
       command.env,
       originalEnvironment,
       [...context.named, ...given.map(({ name }) => name)],
+      start,
     );
     // rt redacts the output of a restricted task with pipes only.
     return permitted
@@ -176,7 +189,8 @@ function requestFor(
     selectsTasks: many.affected !== undefined && !many.shard && !many.share && !settings.watch,
     cwd,
     env: originalEnvironment,
-    silent: script.silent,
+    // The front has printed the line.
+    silent: script.silent || isAdopting(),
     commandFor: commandOf,
     quote: quoteArgument,
     adviseOn: (workspace) => {

@@ -42,7 +42,8 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
     await queue.flush();
     return request.runAlone(singleTask);
   }
-  forgetReplacement();
+  const isOne = plan.tasks.length === 1 && !plan.isIncomplete && request.isSingle && notices.length === 0;
+  if (!isOne || !isRestricted) forgetReplacement();
   const standsAlone = request.standsAlone || (request.isSingle && plan.tasks.length === 1);
   // Redaction needs pipes, and a cached task has no terminal.
   const needsPipes = request.secrets !== undefined || singleTask?.rule?.cache === true;

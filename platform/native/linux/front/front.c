@@ -1,40 +1,11 @@
 // The front: code that runs at the entry point of the file, before the engine. It enters the engine with the words of rt's second
-// start, becomes a script's shell, or prints the version. A doubt enters the engine unchanged.
+// start, becomes a script's shell, starts a script with permissions, or prints the version. A doubt enters the engine unchanged.
 //
 // Invariants:
 // - It runs after the dynamic loader and before the engine. It changes nothing unless it has decided.
 // - Without writable data, and at any address: build/executable/elf-compaction.ts appends it to the file.
 #include "plan.h"
-#include <sys/resource.h>
-
-/** struct sigaction of the kernel. */
-struct action {
-  long handler, flags, restorer, mask;
-};
-
-static void set_action(int signal, long handler) {
-  struct action action = {handler, 0, 0, 0};
-  CALL(rt_sigaction, signal, &action, 0, 8, 0);
-}
-
-/** Like src/output.ts: a closed pipe is not an error. @returns 0 if nothing was written for another reason */
-static int write_line(int descriptor, const char *line) {
-  set_action(SIGPIPE, 1);
-  size_t length = length_of(line), done = 0;
-  while (done < length) {
-    long count = CALL(write, descriptor, line + done, length - done, 0, 0);
-    if (count == -EPIPE) return 1;
-    if (count <= 0) break;
-    done += count;
-  }
-  return done > 0;
-}
-
-/** The engine ignores these signals, and resets them before it starts a program. */
-static void restore_actions(void) {
-  set_action(SIGPIPE, 0);
-  set_action(SIGXFSZ, 0);
-}
+#include "restricted.h"
 
 /** Replaces the process. @param directory the working directory @returns if the kernel refuses that */
 static void become_script(const struct script *script, const char *directory) {
@@ -63,11 +34,57 @@ __attribute__((noreturn)) static void enter_engine(long *stack, long end) {
   __builtin_unreachable();
 }
 
+/** Enters the engine with other words and with more variables. Lists end with NULL. */
+__attribute__((noreturn)) static void enter_changed(long *stack, long end, const char **words, const char *const *first, const char *const *last) {
+  char **environment = (char **)(stack + 1) + stack[0] + 1;
+  long variables = 0, auxiliary = 0, count = 0, more = 0;
+  while (environment[variables]) variables++;
+  while (words[count]) count++;
+  while (first[more]) more++;
+  for (long each = 0; last[each]; each++) more++;
+  long *values = (long *)(environment + variables + 1);
+  while (values[auxiliary]) auxiliary += 2;
+  long *made = __builtin_alloca((count + variables + more + auxiliary + 8) * sizeof(long)), *at = made;
+  *at++ = count;
+  for (long each = 0; each < count; each++) *at++ = (long)words[each];
+  *at++ = 0;
+  char **list = (char **)at;
+  for (; *first; first++) *at++ = (long)*first;
+  for (long each = 0; each < variables; each++) *at++ = (long)environment[each];
+  for (; *last; last++) *at++ = (long)*last;
+  *at++ = 0;
+  for (long each = 0; each < auxiliary + 2; each++) *at++ = values[each];
+  // glibc has read the old stack; musl reads the new one.
+  if (TABLES->environment) *TABLES->environment = list;
+  enter_engine(made, end);
+}
+
+/** Runs a script with permissions. @returns if nothing was started */
+static void run_restricted(struct plan *plan, long *stack, long end) {
+  struct restricted_child child;
+  unsigned long handled;
+  if (!start_restricted(&plan->script, &child, plan->directory, &handled)) return;
+  if (ends_alone(&child, handled) && remove_folder(&child)) {
+    // Its times count as those of this process.
+    CALL(wait4, child.pid, 0, 0, 0, 0);
+    for (;;) CALL(exit_group, 0, 0, 0, 0, 0);
+  }
+  char entry[PATH_SIZE + 200], *at = copy_text(entry, first_of(ADOPTED_VARIABLE));
+  const long numbers[] = {child.pid, child.reports, child.connections, child.request};
+  for (int each = 0; each < 4; each++) {
+    at = add_number(at, numbers[each]);
+    *at++ = ' ';
+  }
+  copy_text(at, child.folder);
+  const char *none[] = {NULL}, *adopted[] = {entry, NULL};
+  enter_changed(stack, end, (const char **)(stack + 1), none, adopted);
+}
+
 /** Returns the engine's entry point if the start goes on as it is. */
 __attribute__((used)) static long begin(long *stack, long end) {
   char **argv = (char **)(stack + 1), **environment = argv + stack[0] + 1;
   if (!may_be_planned(argv)) return TABLES->entry;
-  long variables = 0, auxiliary = 0;
+  long variables = 0;
   while (environment[variables]) variables++;
   const char *words[stack[0] + MORE_WORDS], *entries[variables + MOST_TEXTS + 1];
   struct plan plan;
@@ -78,30 +95,17 @@ __attribute__((used)) static long begin(long *stack, long end) {
   if (mode == PRINT && write_line(1, plan.line))
     for (;;) CALL(exit_group, 0, 0, 0, 0, 0);
   if (mode == SCRIPT) become_script(&plan.script, plan.directory);
+  if (mode == RESTRICTED) run_restricted(&plan, stack, end);
   if (mode != ENGINE) return TABLES->entry;
+  add(&plan, NULL);
 
-  long *values = (long *)(environment + variables + 1);
-  while (values[auxiliary]) auxiliary += 2;
   const char *became = first_of(BECAME_VARIABLE);
   char *own = __builtin_alloca(length_of(became) + 16);
   *add_number(copy_text(own, became), CALL(getpid, 0, 0, 0, 0, 0)) = 0;
-
-  long *made = __builtin_alloca((plan.count + variables + auxiliary + 8) * sizeof(long)), *at = made;
-  *at++ = plan.count;
-  for (int each = 0; each < plan.count; each++) *at++ = (long)words[each];
-  *at++ = 0;
   // libc reads the first entry of a name, the engine the last: see platform/processes/posix/process.ts.
-  char **list = (char **)at;
-  *at++ = (long)first_of(SWITCH_ON);
-  for (long each = 0; each < variables; each++) *at++ = (long)environment[each];
-  *at++ = (long)own;
-  *at++ = (long)first_of(SWITCH_OFF);
-  *at++ = 0;
-  for (long each = 0; each < auxiliary + 2; each++) *at++ = values[each];
-  // glibc has read the old stack; musl reads the new one.
-  if (TABLES->environment) *TABLES->environment = list;
+  const char *first[] = {first_of(SWITCH_ON), NULL}, *last[] = {own, first_of(SWITCH_OFF), NULL};
   restore_actions();
-  enter_engine(made, end);
+  enter_changed(stack, end, words, first, last);
 }
 
 // At the entry point: the kernel's stack, and the loader's function in the register of a third argument (x64) or the first (arm64).

@@ -29,8 +29,17 @@ struct memo {
 
 /** A script as the memo describes it. Lists end with NULL. */
 struct script {
+  /** The texts of the memo. */
+  const char *memo, *memo_end;
   const char *terminal_line, *line, *directory, *program;
   const char *words[MOST_TEXTS];
+  /**
+   * NULL without permissions: the kind of standard output, the version of Landlock, and the network (../recorder/connect-guard.h).
+   * The last two are the beginning of the private folder's path, and the name of the folder in it.
+   */
+  const char *output, *version, *network, *beginning, *inner;
+  /** Texts that end with an empty one: names of variables that it inherits, or beginnings before a `*`; the list of rules. */
+  const char *inherited, *rules;
   /** Has room for MOST_TEXTS entries more than the environment. */
   const char **environment;
 };
@@ -153,10 +162,49 @@ static long put_entry(const char **entries, long count, const char *entry) {
   return count + 1;
 }
 
+/** Skips texts up to the empty one behind them. @returns the first one, or NULL without an end */
+static const char *skip_list(struct memo *memo) {
+  const char *first = memo->at, *text;
+  while ((text = next_text(memo)))
+    if (!*text) return first;
+  return NULL;
+}
+
+/** @returns 0 if the memo is damaged */
+static int read_restrictions(struct script *script, struct memo *memo) {
+  const char **texts[] = {&script->output, &script->version, &script->network, &script->beginning, &script->inner};
+  for (size_t each = 0; each < sizeof texts / sizeof *texts; each++)
+    if (!(*texts[each] = next_text(memo)) || !**texts[each]) return 0;
+  script->inherited = skip_list(memo);
+  script->rules = skip_list(memo);
+  return script->inherited && script->rules && script->beginning[0] == '/';
+}
+
+/** Whether a script with permissions gets an entry of the environment: src/variable-names.ts. */
+static int is_inherited(const char *entry, const char *names) {
+  for (; *names; names += length_of(names) + 1) {
+    const char *at = entry, *name = names;
+    while (*name && *name == *at) name++, at++;
+    if (is_same(name, "*") || (!*name && *at == '=')) return 1;
+  }
+  return 0;
+}
+
+/** Whether an entry of this name is there. The first one counts. */
+static int has_name(const char **entries, long count, const char *entry) {
+  size_t length = 0;
+  while (entry[length] && entry[length] != '=') length++;
+  for (long each = 0; each < count; each++)
+    if (is_equal(entries[each], entry, length + 1)) return 1;
+  return 0;
+}
+
 /** @returns 0 if the memo is damaged */
 static int read_script(struct script *script, struct memo *memo, char **environment) {
   const char *text, **entries = script->environment;
   long words = 0, count = 0, changes = 0;
+  script->memo = memo->at;
+  script->memo_end = memo->end;
   script->terminal_line = next_text(memo);
   script->line = next_text(memo);
   script->directory = next_text(memo);
@@ -164,9 +212,15 @@ static int read_script(struct script *script, struct memo *memo, char **environm
   for (; (text = next_text(memo)) && *text; script->words[words++] = text)
     if (words == MOST_TEXTS - 1) return 0;
   script->words[words] = NULL;
-  for (; *environment; environment++) entries[count++] = *environment;
-  for (; (text = next_text(memo)) && *text; count = put_entry(entries, count, text))
+  struct memo changed = *memo;
+  script->output = NULL;
+  if (!text || !skip_list(memo)) return 0;
+  if (memo->at < memo->end && !read_restrictions(script, memo)) return 0;
+  for (; *environment; environment++)
+    if (!script->output || (is_inherited(*environment, script->inherited) && !has_name(entries, count, *environment)))
+      entries[count++] = *environment;
+  for (; (text = next_text(&changed)) && *text; count = put_entry(entries, count, text))
     if (++changes == MOST_TEXTS) return 0;
   entries[count] = NULL;
-  return text && words > 0 && memo->at == memo->end;
+  return words > 0 && memo->at == memo->end;
 }

@@ -4,7 +4,7 @@
 #pragma once
 #include "memo.h"
 
-enum mode { DOUBT, ENGINE, PRINT, SCRIPT };
+enum mode { DOUBT, ENGINE, PRINT, SCRIPT, RESTRICTED };
 
 /** Most words that are added to those of the command line. */
 enum { MORE_WORDS = 8 };
@@ -111,7 +111,8 @@ static enum mode plan_script(struct plan *plan, char **argv, char **environment,
   struct memo memo;
   if (!is_ordinary_process()) return DOUBT;
   if (!find_memo(&memo, argv + 1, directory, environment)) return DOUBT;
-  return read_script(&plan->script, &memo, environment) ? SCRIPT : DOUBT;
+  if (!read_script(&plan->script, &memo, environment)) return DOUBT;
+  return plan->script.output ? RESTRICTED : SCRIPT;
 }
 
 /** Excludes the most frequent starts, of files, by their first words. */

@@ -24,6 +24,7 @@ enum list {
   SWITCH_ON,
   SWITCH_OFF,
   BECAME_VARIABLE,
+  ADOPTED_VARIABLE,
   COUNT_OF_LISTS,
 };
 
@@ -34,6 +35,8 @@ struct tables {
   char ***environment;
   /** Offsets from the beginning of this structure. Each list ends with an empty text. */
   unsigned lists[COUNT_OF_LISTS];
+  /** Offset and size of the launcher of scripts with permissions. */
+  unsigned launcher, launcher_size;
 };
 
 #ifdef PLAN

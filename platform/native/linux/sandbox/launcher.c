@@ -175,6 +175,12 @@ static void begin(char **argv, char **environment) {
   keep_private(guard->reports);
   keep_private(guard->connections);
   if (guard->reports >= 0) CALL(fcntl, guard->reports, F_SETFL, O_WRONLY | O_NONBLOCK, 0, 0);
+  // The watchdog of rt ends a registered process. Any other one ends with its parent, whose death sends the signal of an ended child.
+  long parent = 0;
+  if (report == 0) {
+    parent = CALL(getppid, 0, 0, 0, 0, 0);
+    require("the end of its parent", CALL(prctl, PR_SET_PDEATHSIG, SIGCHLD, 0, 0, 0));
+  }
   require("the subreaper", CALL(prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0));
   CALL(rt_sigprocmask, SIG_SETMASK, &all, &start.signals, sizeof all, 0);
   const long signals = CALL(signalfd4, -1, &ends, sizeof ends, SFD_CLOEXEC | SFD_NONBLOCK, 0);
@@ -184,5 +190,5 @@ static void begin(char **argv, char **environment) {
   require("the child", child);
   if (start.layer != 0) CALL(close, start.layer, 0, 0, 0, 0);
   if (start.program != 0) CALL(close, start.program, 0, 0, 0, 0);
-  serve(guard, start.listener, signals, child);
+  serve(guard, start.listener, signals, child, parent);
 }

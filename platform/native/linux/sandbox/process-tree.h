@@ -54,11 +54,15 @@ __attribute__((noreturn)) static void end_as(int status) {
   exit_with(128 + signal);
 }
 
-/** Reaps processes of the tree. Ends the tree, and this process, if the program itself has ended. */
-static void reap(int signals, long child) {
+/** Reaps processes of the tree. Ends the tree, and this process, if the program or rt has ended. @param parent 0, or rt's process */
+static void reap(int signals, long child, long parent) {
   struct signalfd_siginfo information;
   int status;
   CALL(read, signals, &information, sizeof information, 0, 0);
+  if (parent != 0 && CALL(getppid, 0, 0, 0, 0, 0) != parent) {
+    end_tree();
+    exit_with(NOT_STARTED);
+  }
   for (;;) {
     const long ended = CALL(wait4, -1, &status, WNOHANG, 0, 0);
     if (ended == -ECHILD) exit_with(NOT_STARTED);
@@ -70,13 +74,13 @@ static void reap(int signals, long child) {
 }
 
 /** Decides the calls of the tree until the program has ended. @param listener -1 if another process decides them */
-__attribute__((noreturn)) static void serve(const struct guard_request *guard, int listener, int signals, long child) {
+__attribute__((noreturn)) static void serve(const struct guard_request *guard, int listener, int signals, long child, long parent) {
   struct seccomp_notif notice;
   if (listener >= 0) wake_synchronously(listener);
   for (;;) {
     struct pollfd polled[] = {{.fd = signals, .events = POLLIN}, {.fd = listener, .events = POLLIN}};
     if (CALL(ppoll, polled, 2, 0, 0, 0) < 0) continue;
-    if (polled[0].revents) reap(signals, child);
+    if (polled[0].revents) reap(signals, child, parent);
     if (polled[1].revents & POLLIN) {
       if (receive(listener, &notice) && !guard_call(guard, listener, &notice)) answer_call(listener, notice.id, -ENOSYS);
     } else if (polled[1].revents) {
