@@ -88,7 +88,9 @@ function* walk(folder: string, unreadable: string[]): Generator<string> {
 
 function entriesOf(folder: string, unreadable: string[]): Dirent[] {
   try {
-    return readdirSync(folder, { withFileTypes: true });
+    const entries = readdirSync(folder, { withFileTypes: true });
+    // Each file system has another order.
+    return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch (error) {
     if (isPermissionError(error)) unreadable.push(withSlashes(folder));
     return []; // also for a folder that was removed since
