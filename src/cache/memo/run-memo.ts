@@ -21,7 +21,7 @@ import { FOLLOWS, type FingerprintRow, WHOLE } from "./path-observations.ts";
 import type { CacheStore } from "../store/cache-store.ts";
 
 /** Increased when the file format changes. */
-const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 3;
 /** Memos of one store; the oldest are deleted. */
 const MAX_MEMOS = 8;
 /** Bytes. */

@@ -33,7 +33,6 @@ import {
 } from "../../../cache/memo/path-observations.ts";
 import { type CacheStore, storeDirectory } from "../../../cache/store/cache-store.ts";
 import { dependsOnChanges } from "../../../config/settings/many.ts";
-import type { TaskRule } from "../../../config/tasks/task-rules.ts";
 import type { RunSettings } from "../../../config/settings/settings.ts";
 import type { CacheHit, CachedRun } from "../../../cache/cached-script.ts";
 import { type RunStatus, type ScriptTask, type TaskRequest } from "../../../tasks/task.ts";
@@ -222,21 +221,16 @@ class MemoizedRunner {
     const count = parts.filter((each) => each !== null).length;
     if (learned === 0 || count < MIN_SCRIPTS) return false;
     const { waitsFor, packageCount } = plan;
-    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args, rule, ...rest }) => ({
+    // The whole rule: a task that runs beside hits needs its permissions and variables.
+    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args, ...rest }) => ({
       ...rest,
       argCount: args.length,
-      // Lists and descriptions have no effect on a run.
-      ...(rule && { rule: { ...pick(rule), sources: {} } }),
     }));
     const common = [...(known?.copyCommonRows() ?? []), ...seen];
     const all = { waitsFor, packageCount, tasks };
     writeRunMemo<MemoizedPlan, MemoizedHit>(this.#store, this.#id, { all, common, parts });
     return true;
   }
-}
-
-function pick({ timeout, retries, lock, service, ready, restart, interactive }: TaskRule): Partial<TaskRule> {
-  return { timeout, retries, lock, service, ready, restart, interactive };
 }
 
 async function planNormally(request: TaskRequest): Promise<TaskPlan> {
