@@ -16,7 +16,7 @@ import {
   REPLACED_PID_VARIABLE,
   SUPERVISED,
 } from "../../src/runner/engine/internal-variables.ts";
-import { MEMO_PLACES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
+import { MEMO_PLACES, PROJECT_FILES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
 import { SOURCE_EXTENSIONS } from "../../src/source-extensions.ts";
 import { describeRevision, VERSION } from "../../src/version.ts";
 import { PRODUCT } from "../product.ts";
@@ -70,6 +70,7 @@ export function frontLists(preload: string): Readonly<Record<string, readonly st
     ],
     TEST_EVENT: [`npm_lifecycle_event=${test}`],
     MEMO_PLACES: MEMO_PLACES.flatMap(({ variable, below }) => [`${variable}=`, `${below}/`]),
+    PROJECT_FILES,
     START_VARIABLES,
     CONFIG_FILE: [FILE_NAME],
     ROOT_SETTINGS,

@@ -183,6 +183,13 @@ export function findHome(): string {
   return (home.startsWith("/") ? findRecordedPath(home) : undefined) ?? "/nonexistent";
 }
 
+/** Returns the folders of rt's memos and of its decisions about trust, without symlinks. */
+export function listOwnFolders(home: string): string[] {
+  const cache = host.originalVariable("XDG_CACHE_HOME") ?? join(home, ".cache");
+  const state = host.originalVariable("XDG_STATE_HOME") ?? join(home, ".local/state");
+  return [cache, state].map((folder) => join(findRealPath(folder) ?? folder, "rt"));
+}
+
 /** Files that rt and every program need, wherever they are. */
 function ownFiles(): FileRule[] {
   const files = [process.execPath, "/etc/resolv.conf", "/etc/localtime"];

@@ -4,7 +4,7 @@ import type { PermissionRules, RefusedCall } from "../../platform/permissions/co
 import type { Child, ChildRequest } from "../../platform/processes/contract/process-tree.ts";
 import type { InstallTable } from "../config/settings/install-scripts.ts";
 import { oneLine } from "../printable.ts";
-import { makeWritableFolders, resolveRules } from "./child-rules.ts";
+import { listOwnFolders, makeWritableFolders, resolveRules } from "./child-rules.ts";
 import { openTracing, startObserved } from "./observed-start.ts";
 import { computeProfile } from "./profile.ts";
 import { explainRefusal } from "./refusal-text.ts";
@@ -67,6 +67,7 @@ export class InstallPermissions {
         home,
         path: path.split(":"),
         otherPackages: [],
+        ownFolders: listOwnFolders(home),
         named: [...foldersOfModules(folder), join(root, "package.json")],
         isRoot: process.getuid?.() === 0,
       },

@@ -20,6 +20,8 @@ export interface TaskSurroundings {
   readonly path: readonly string[];
   /** Folders of other packages, whose `.env` files are closed. */
   readonly otherPackages: readonly string[];
+  /** Folders of rt itself. A task that writes them could choose what rt starts next. */
+  readonly ownFolders: readonly string[];
   /** Files outside of the project that the user has named on the command line. */
   readonly named: readonly string[];
   readonly isRoot: boolean;
@@ -84,7 +86,7 @@ const BESIDE_BIN = ["lib", "libexec", "include"];
 
 /** @throws UserError if the project contains HOME */
 export function computeProfile(table: PermissionTable, surroundings: TaskSurroundings): Profile {
-  const { root, packageDirectory, home, path, otherPackages, named, isRoot } = surroundings;
+  const { root, packageDirectory, home, path, otherPackages, ownFolders, named, isRoot } = surroundings;
   if (isWithin(home, root))
     throw new UserError(
       `The project ${printable(root)} contains your home folder, so its tasks cannot have permissions`,
@@ -104,6 +106,12 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
       if (isWithin(home, place))
         throw new UserError(
           `"${printable(entry)}" in permissions contains your home folder`,
+          "name the folders that the task needs",
+        );
+      const own = ownFolders.find((each) => isWithin(each, place) || isWithin(place, each));
+      if (access === "write" && own !== undefined)
+        throw new UserError(
+          `"${printable(entry)}" in permissions opens ${printable(own)}, from which rt starts programs`,
           "name the folders that the task needs",
         );
       rules.push({ path: place, access, source: "table" });

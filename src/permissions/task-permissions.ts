@@ -16,7 +16,7 @@ import type { TaskRule } from "../config/tasks/task-rules.ts";
 import { reportLine } from "../output.ts";
 import { openOwnWorkspace } from "../workspace/members.ts";
 import { computeProfile, describeProfile, type Profile } from "./profile.ts";
-import { findHome, makeWritableFolders, resolveRules } from "./child-rules.ts";
+import { findHome, listOwnFolders, makeWritableFolders, resolveRules } from "./child-rules.ts";
 import type { RefusalExplainer } from "./refusal-explainer.ts";
 import type { ExplainedRefusal, StepPermissions } from "./step-permissions.ts";
 import { checkRepository } from "./repository-credentials.ts";
@@ -235,6 +235,7 @@ export class TaskPermissions {
       home: this.#home,
       path: path.split(":"),
       otherPackages: this.#packagesBeside(own),
+      ownFolders: table.write ? listOwnFolders(this.#home) : [],
       isRoot: process.getuid?.() === 0,
     });
     this.#profiles.set(key, profile);

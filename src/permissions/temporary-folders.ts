@@ -1,11 +1,10 @@
-// Folders of temporary files, one for each task that runs. They are in a private folder of the run.
+// Private folders of temporary files, one for each task that runs.
 //
 // Invariants:
 // - No two tasks use a folder at the same time.
 // - A folder is used again only if it is empty and unchanged. A task could leave files, a mode, or access for other users (ACL).
 // Non-obvious:
 // - On ext4, the removal of a folder takes as long as the start of a launcher.
-import { join } from "node:path";
 import { adoptedFolder } from "../../platform/permissions/adoption.ts";
 import { makeTemporaryFolder, removeTemporaryFolder } from "../../platform/files/temporary-folder.ts";
 
@@ -15,11 +14,8 @@ interface EmptyFolder {
 }
 
 export class TemporaryFolders {
-  /** The private folder. */
-  readonly #place = adoptedFolder() ?? makeTemporaryFolder();
   readonly #used = new Map<string, EmptyFolder>();
   readonly #free: EmptyFolder[] = [];
-  #count = 0;
 
   /** Returns the folder of a task. @throws the system's error */
   of(task: string): string {
@@ -32,10 +28,7 @@ export class TemporaryFolders {
   }
 
   #make(): EmptyFolder {
-    this.#count += 1;
-    const path = join(this.#place, String(this.#count));
-    // In an adopted folder it exists.
-    process.getBuiltinModule("node:fs").mkdirSync(path, { recursive: true });
+    const path = adoptedFolder() ?? makeTemporaryFolder();
     return { path, state: readState(path) };
   }
 
@@ -49,7 +42,7 @@ export class TemporaryFolders {
 
   /** Removes the folders. */
   remove(): void {
-    removeTemporaryFolder(this.#place);
+    for (const { path } of [...this.#used.values(), ...this.#free]) removeTemporaryFolder(path);
   }
 }
 

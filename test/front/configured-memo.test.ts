@@ -7,7 +7,10 @@ import { type Environment, RT, runRt } from "../support/rt.ts";
 import { age, memoStarts, type Start } from "./memo-starts.ts";
 
 const IS_LINUX = process.platform === "linux";
-const scripts = { hello: "echo hello; env | grep -vE '^RT_FRONT=|/..-[A-Za-z0-9]{6}/'", other: "echo other" };
+const scripts = {
+  hello: "echo hello; env | grep -vE '^RT_FRONT=|/..-[A-Za-z0-9]{6}(/|$)'",
+  other: "echo other",
+};
 const ROOT_TABLES = '[tasks.build]\ncommand = "echo build"\n';
 
 const FILES: Files = {

@@ -12,7 +12,7 @@ static char *VARIABLES[] = {"A=1", "PATH=/bin", NULL};
 /** Expands the rules in a place that is too small for most. */
 static void print_restrictions(const struct script *script) {
   char place[200], *at = place;
-  printf(" %s %s %s %s%s", script->output, script->version, script->network, script->beginning, script->inner);
+  printf(" %s %s %s %s", script->output, script->version, script->network, script->beginning);
   for (const char *rule = script->rules; *rule && at; rule += length_of(rule) + 1) at = expand(at, place + sizeof place, rule, "/tmp/rt-own");
   for (const char *each = place; at && each < at; each += length_of(each) + 1) printf(" %s", each);
 }

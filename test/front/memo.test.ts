@@ -494,7 +494,7 @@ const REPLAY = text(
   "C",
   "",
 );
-const RESTRICTED = text("pipes", "7", "1", "/tmp/rt-", "own", "B", "LC_*", "", "h/root", "w\u0001/own", "");
+const RESTRICTED = text("pipes", "7", "1", "/tmp/rt-", "B", "LC_*", "", "h/root", "w\u0001/own", "");
 const SEEDS = [
   Buffer.concat([absentRow("/absent/a"), absentRow("/absent/b"), text(""), REPLAY]),
   Buffer.concat([text(""), REPLAY]),
@@ -543,7 +543,7 @@ test.skipIf(process.platform !== "linux")(
       "script 12 /bin/sh -c echo A=1 PATH=/a:/bin B=2 C",
       "none",
       "none",
-      "script 12 /bin/sh -c echo PATH=/a:/bin B=2 C pipes 7 1 /tmp/rt-own h/root w/tmp/rt-own/own",
+      "script 12 /bin/sh -c echo PATH=/a:/bin B=2 C pipes 7 1 /tmp/rt- h/root w/tmp/rt-own/own",
       "",
     ]);
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,6 +1,15 @@
 // Starts scripts with permissions from their memo: what stays the same, what is closed, and what is left after the end.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { closeDescriptor, openPipe } from "../../platform/native/posix/pipe.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
@@ -20,7 +29,9 @@ const FILES: Files = {
     scripts: {
       env: `env | grep -v ^RT_FRONT= | sort | ${HIDE}; cat /proc/$$/limits; pwd; umask`,
       descriptors: "cd /proc/$$/fd && exec stat -L -c '%n %F' 0 1 2 3 4 5 6 7 8 9 2>/dev/null; true",
-      status: "grep -E '^(Sig(Blk|Ign)|Seccomp:|NoNewPrivs|CapEff)' /proc/$$/status",
+      status:
+        "test $(cut -d ' ' -f 6 /proc/$$/stat) = $PPID && echo in a session of its parent; " +
+        "exec grep -E '^(Sig(Blk|Ign)|Seccomp:|NoNewPrivs|CapEff)' /proc/self/status",
       code: "exit 7",
       signal: "kill -TERM $$",
       closed: 'cat "$HOME/.secret"',
@@ -117,7 +128,7 @@ describe.skipIf(!IS_LINUX)("a script with permissions is the same from its memo"
   const SCRIPTS: ReadonlyArray<readonly [string, string, Partial<Record<"stdout" | "stderr", string>>]> = [
     ["its variables, folder and limits", "env", { stdout: "TMPDIR=" }],
     ["its descriptors", "descriptors", { stdout: "1 fifo" }],
-    ["its signals and restrictions", "status", { stdout: "NoNewPrivs:\t1" }],
+    ["its session, signals and restrictions", "status", { stdout: "in a session of its parent" }],
     ["an exit code", "code", { stderr: "ran with permissions" }],
     ["a signal", "signal", { stderr: "ran with permissions" }],
     ["a closed file", "closed", { stderr: "Permission denied" }],
@@ -223,6 +234,23 @@ describe.skipIf(!IS_LINUX)("a credential that is written between two starts is c
     rmSync(project.join("ws/.git"), { recursive: true });
     expect(stderr).toContain("tasks with permissions can read the credential in .git/config");
   });
+});
+
+test.skipIf(!IS_LINUX)("a memo in a project does not count, because its tasks could write it", async () => {
+  await age();
+  await run({ name: "hello" });
+  mark();
+  const start = async (cache: string) => {
+    cpSync(project.join("home/.cache"), project.join(cache), { recursive: true });
+    return (await run({ name: "hello", env: { XDG_CACHE_HOME: project.join(cache) } })).stderr;
+  };
+  expect(await start("elsewhere")).toStartWith("% ");
+  expect(await start("ws/cache")).toStartWith("$ ");
+  symlinkSync("ws", project.join("linked"));
+  expect(await start("linked/cache")).toStartWith("$ ");
+  rmSync(project.join("ws/cache"), { recursive: true });
+  await run({ name: "hello", env: { XDG_CACHE_HOME: project.join("ws/cache") } });
+  expect(existsSync(project.join("ws/cache/rt/starts-1"))).toBe(false);
 });
 
 describe.skipIf(!IS_LINUX)("no memo is written of a script with permissions", () => {

@@ -14,7 +14,9 @@ import { requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
+import { FILE_NAME } from "../../config/config-file-name.ts";
 import { isNamed } from "../../variable-names.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
 import type { Replacement, Restrictions } from "../script/replacement.ts";
 import { BASH_VARIABLES } from "../script/shell.ts";
 
@@ -23,6 +25,9 @@ export const MEMO_PLACES = [
   { variable: "XDG_CACHE_HOME", below: "/rt/starts-1" },
   { variable: "HOME", below: "/.cache/rt/starts-1" },
 ] as const;
+
+/** A memo in a folder below one with such a file does not count: a task with permissions could write it. */
+export const PROJECT_FILES: readonly string[] = [FILE_NAME, "package.json", "pnpm-workspace.yaml"];
 
 /** Bytes. The front reads no longer memo. */
 const LARGEST_MEMO = 64 * 1024;
@@ -68,7 +73,7 @@ export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart)
     if (openMemoDirectory(true) === undefined) return;
     const key = encodeTexts([process.execPath, process.cwd(), ...words, "", ...startEntries(), ""]);
     lookups.note(process.execPath, "content", true);
-    if (script?.restrictions) findRecordedPath(folderAbove(folderAbove(script.restrictions.temporary)));
+    if (script?.restrictions) findRecordedPath(folderAbove(script.restrictions.temporary));
     if (!lookups.mayReplay) return;
     const rows = lookups.isWhole
       ? new StatFingerprinter(begin).fingerprint(lookupObservations(lookups))
@@ -154,10 +159,9 @@ function restrictedReplayOf(
   { version, network, output, temporary, inherited, rules }: Restrictions,
 ): string[] {
   const { program, argv, environment, engine } = command;
-  const folder = folderAbove(temporary);
   const mark = (text: string) => {
     if (text.includes(FOLDER_MARK)) throw new Error("A text has no exact form");
-    return text.replaceAll(folder, FOLDER_MARK);
+    return text.replaceAll(temporary, FOLDER_MARK);
   };
   const original = host.originalEnvironment();
   // In a script, and in one with permissions, more variables decide.
@@ -173,7 +177,7 @@ function restrictedReplayOf(
   const shown = lines ? lines.map((line) => `${line}\n`) : ["", ""];
   return [
     ...[...shown, directory, program, ...argv, "", ...changes, ""],
-    ...[output, version, network, folder.slice(0, -RANDOM_LENGTH), temporary.slice(folder.length + 1)],
+    ...[output, version, network, temporary.slice(0, -RANDOM_LENGTH)],
     ...[...inherited, "", ...rules.map(mark), ""],
   ];
 }
@@ -196,5 +200,12 @@ function openMemoDirectory(isOnlyChecked: boolean): string | undefined {
     directory = isAbsent ? path : realPathOf(path);
     makePrivate(directory);
   }
+  if (place !== MEMO_PLACES.at(-1) && isInProject(directory)) return undefined;
   return requireOwnDirectory(directory);
+}
+
+function isInProject(directory: string): boolean {
+  for (let at: string | null = directory; at !== null; at = parentDirectory(at))
+    if (PROJECT_FILES.some((name) => readOwner(`${at}/${name}`))) return true;
+  return false;
 }

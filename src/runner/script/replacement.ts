@@ -24,7 +24,7 @@ export interface Restrictions {
   readonly output: "terminal" | "pipes";
   /** Names of variables, or beginnings before a `*`. */
   readonly inherited: readonly string[];
-  /** The folder of temporary files, in the private folder of the run. */
+  /** The private folder of temporary files. */
   readonly temporary: string;
 }
 

@@ -625,32 +625,41 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-test.skipIf(!CAN_TRACE)("a task that runs beside replayed hits has its permissions and variables", async () => {
-  const count = 10;
-  const all: Files = {
-    outside: "open\n",
-    "ws/package.json": { name: "root", workspaces: ["packages/*"] },
-    "ws/rtfig.toml": '[tasks.build]\ncache = true\npermissions = true\nenv = ["LEVEL"]\n',
-  };
-  for (let index = 0; index < count; index += 1) {
-    const build = 'cat a; cat ../../../outside 2>/dev/null || echo "closed $LEVEL"';
-    all[`ws/packages/p${index}/package.json`] = { name: `p${index}`, scripts: { build } };
-    all[`ws/packages/p${index}/a`] = "a\n";
-  }
-  await using project = await createProject(all);
-  const build = async () => {
-    const env = { HOME: project.path, XDG_CACHE_HOME: project.join("cache"), RT_DEBUG: "recall", LEVEL: "1" };
-    const { stdout, stderr } = await runRt({ args: RUN, cwd: project.join("ws"), env });
-    return `${stdout}\n${stderr}`;
-  };
-  let rounds = 0;
-  while (!(await build()).includes(`recalled ${count} of ${count}`)) expect(++rounds).toBeLessThan(MOST_ROUNDS);
-  await project.write({ "ws/packages/p3/a": "b\n" });
-  const output = await build();
-  expect(output).toContain(`recalled ${count - 1} of ${count}`);
-  expect(output).toContain("p3 build: b\np3 build: closed 1\n");
-  expect(output).not.toContain("open");
-});
+test.skipIf(!CAN_TRACE)(
+  "a task that runs beside replayed hits has its permissions and variables",
+  async () => {
+    const count = 10;
+    const all: Files = {
+      outside: "open\n",
+      "ws/package.json": { name: "root", workspaces: ["packages/*"] },
+      "ws/rtfig.toml": '[tasks.build]\ncache = true\npermissions = true\nenv = ["LEVEL"]\n',
+    };
+    for (let index = 0; index < count; index += 1) {
+      const build = 'cat a; cat ../../../outside 2>/dev/null || echo "closed $LEVEL"';
+      all[`ws/packages/p${index}/package.json`] = { name: `p${index}`, scripts: { build } };
+      all[`ws/packages/p${index}/a`] = "a\n";
+    }
+    await using project = await createProject(all);
+    const build = async () => {
+      const env = {
+        HOME: project.path,
+        XDG_CACHE_HOME: project.join("cache"),
+        RT_DEBUG: "recall",
+        LEVEL: "1",
+      };
+      const { stdout, stderr } = await runRt({ args: RUN, cwd: project.join("ws"), env });
+      return `${stdout}\n${stderr}`;
+    };
+    let rounds = 0;
+    while (!(await build()).includes(`recalled ${count} of ${count}`))
+      expect(++rounds).toBeLessThan(MOST_ROUNDS);
+    await project.write({ "ws/packages/p3/a": "b\n" });
+    const output = await build();
+    expect(output).toContain(`recalled ${count - 1} of ${count}`);
+    expect(output).toContain("p3 build: b\np3 build: closed 1\n");
+    expect(output).not.toContain("open");
+  },
+);
 
 test.skipIf(!CAN_TRACE)("the newest eight run memos are kept", async () => {
   await using project = await settledProject();

@@ -1,7 +1,8 @@
 // Reads the memo of a start: what TypeScript decided for the same command line. src/runner/fast-path/start-memo.ts writes it.
 //
 // Invariants:
-// - A memo counts only in directories that this user owns, and that other users cannot write to.
+// - A memo counts only in directories that this user owns, and that other users cannot write to. Nor may it be in a project: a task
+//   with permissions can write there, and would choose a program that has none.
 // - It counts for one file of rt, working directory, words and variables, while all its stat fingerprints match.
 // - The content is not trusted: only its own bytes are read, and what does not fit is a doubt.
 #pragma once
@@ -33,11 +34,10 @@ struct script {
   const char *memo, *memo_end;
   const char *terminal_line, *line, *directory, *program;
   const char *words[MOST_TEXTS];
-  /**
-   * NULL without permissions: the kind of standard output, the version of Landlock, and the network (../recorder/connect-guard.h).
-   * The last two are the beginning of the private folder's path, and the name of the folder in it.
-   */
-  const char *output, *version, *network, *beginning, *inner;
+  /** NULL without permissions: the kind of standard output, the version of Landlock, and the network (../recorder/connect-guard.h). */
+  const char *output, *version, *network;
+  /** The beginning of the private folder's path. */
+  const char *beginning;
   /** Texts that end with an empty one: names of variables that it inherits, or beginnings before a `*`; the list of rules. */
   const char *inherited, *rules;
   /** Has room for MOST_TEXTS entries more than the environment. */
@@ -62,6 +62,21 @@ static int is_own(const struct stat *status) {
   return status->st_uid == (unsigned)CALL(geteuid, 0, 0, 0, 0, 0) && !(status->st_mode & 022);
 }
 
+/** Whether a folder above an open file has a file of a project. */
+static int is_in_project(long file) {
+  char link[32], path[PATH_SIZE], name[PATH_SIZE + 32];
+  *add_number(copy_text(link, "/proc/self/fd/"), file) = 0;
+  const long size = CALL(readlinkat, AT_FDCWD, link, path, sizeof path - 1, 0);
+  if (size <= 0) return 1;
+  path[size] = 0;
+  while (go_up(path))
+    for (const char *each = first_of(PROJECT_FILES); *each; each += length_of(each) + 1) {
+      join(name, path, each);
+      if (CALL(faccessat, AT_FDCWD, name, F_OK, 0, 0) != -ENOENT) return 1;
+    }
+  return 0;
+}
+
 /** Checks each directory from the variable's value on. @returns a negative number without a usable file */
 static long open_memo(char **environment, unsigned slot) {
   char path[PATH_SIZE];
@@ -81,7 +96,11 @@ static long open_memo(char **environment, unsigned slot) {
     *at = '/';
     if (!is_private) return -1;
   }
-  return CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0, 0);
+  const long file = CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0, 0);
+  // The last place is HOME, and tasks of a project that contains it cannot have permissions.
+  if (file < 0 || !*place || !is_in_project(file)) return file;
+  CALL(close, file, 0, 0, 0, 0);
+  return -1;
 }
 
 /** Appends a text with its NUL. @returns NULL if there is no place */
@@ -172,7 +191,7 @@ static const char *skip_list(struct memo *memo) {
 
 /** @returns 0 if the memo is damaged */
 static int read_restrictions(struct script *script, struct memo *memo) {
-  const char **texts[] = {&script->output, &script->version, &script->network, &script->beginning, &script->inner};
+  const char **texts[] = {&script->output, &script->version, &script->network, &script->beginning};
   for (size_t each = 0; each < sizeof texts / sizeof *texts; each++)
     if (!(*texts[each] = next_text(memo)) || !**texts[each]) return 0;
   script->inherited = skip_list(memo);

@@ -31,8 +31,8 @@ enum {
 struct restricted_child {
   long pid;
   int reports, connections, request;
-  /** The private folder, and the folder of the script in it. */
-  char folder[PATH_SIZE], own[PATH_SIZE];
+  /** The private folder of temporary files. */
+  char folder[PATH_SIZE];
 };
 
 /** Copies a text, with the folder in place of each mark. @returns what follows its NUL, or NULL */
@@ -49,7 +49,7 @@ static char *expand(char *to, const char *end, const char *text, const char *fol
 /** Makes the private folder, as mkdtemp() does. */
 static int make_folder(struct restricted_child *child, const struct script *script) {
   static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  if (length_of(script->beginning) + length_of(script->inner) + NAME_LENGTH + 2 > PATH_SIZE) return 0;
+  if (length_of(script->beginning) + NAME_LENGTH + 1 > PATH_SIZE) return 0;
   for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
     unsigned char random[NAME_LENGTH];
     if (CALL(getrandom, random, sizeof random, 0, 0, 0) != sizeof random) return 0;
@@ -57,20 +57,14 @@ static int make_folder(struct restricted_child *child, const struct script *scri
     for (int each = 0; each < NAME_LENGTH; each++) *end++ = LETTERS[random[each] % (sizeof LETTERS - 1)];
     *end = 0;
     const long error = CALL(mkdirat, AT_FDCWD, child->folder, 0700, 0, 0);
-    if (error == -EEXIST) continue;
-    if (error < 0) return 0;
-    join(child->own, child->folder, script->inner);
-    if (CALL(mkdirat, AT_FDCWD, child->own, 0777, 0, 0) == 0) return 1;
-    CALL(unlinkat, AT_FDCWD, child->folder, AT_REMOVEDIR, 0, 0);
-    return 0;
+    if (error != -EEXIST) return error == 0;
   }
   return 0;
 }
 
 /** @returns whether nothing is left */
 static int remove_folder(const struct restricted_child *child) {
-  return CALL(unlinkat, AT_FDCWD, child->own, AT_REMOVEDIR, 0, 0) == 0 &&
-         CALL(unlinkat, AT_FDCWD, child->folder, AT_REMOVEDIR, 0, 0) == 0;
+  return CALL(unlinkat, AT_FDCWD, child->folder, AT_REMOVEDIR, 0, 0) == 0;
 }
 
 /** @returns a file in memory, or an error */

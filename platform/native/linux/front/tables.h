@@ -15,6 +15,7 @@ enum list {
   DOUBTFUL_VARIABLES,  // beginnings of entries
   TEST_EVENT,      // the entry of a script that is called "test"
   MEMO_PLACES,     // pairs: the beginning of a variable, what follows its value
+  PROJECT_FILES,   // that the folder of a project has
   START_VARIABLES, // beginnings of entries that count for a memo
   CONFIG_FILE,
   ROOT_SETTINGS, // words of tables of the root project
