@@ -16,7 +16,8 @@ import {
   REPLACED_PID_VARIABLE,
   SUPERVISED,
 } from "../../src/runner/engine/internal-variables.ts";
-import { MEMO_PLACES, PROJECT_FILES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
+import { MEMO_PLACES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
+import { PROJECT_FILES } from "../../src/config/project-files.ts";
 import { SOURCE_EXTENSIONS } from "../../src/source-extensions.ts";
 import { describeRevision, VERSION } from "../../src/version.ts";
 import { PRODUCT } from "../product.ts";

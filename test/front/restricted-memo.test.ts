@@ -18,7 +18,7 @@ import { age, memoStarts } from "./memo-starts.ts";
 
 const IS_LINUX = process.platform === "linux";
 const DEFAULT = "[permissions]\ndefault = true\n";
-const HIDE = "sed -E 's#/tmp/..-.{6}#/tmp/PRIVATE#'";
+const HIDE = "sed -E 's#/tmp/..-[A-Za-z0-9]{6}(/|$)#/tmp/PRIVATE\\1#g'";
 
 const FILES: Files = {
   "ws/rtfig.toml": DEFAULT,

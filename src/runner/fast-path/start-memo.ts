@@ -14,9 +14,8 @@ import { requireOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
-import { FILE_NAME } from "../../config/config-file-name.ts";
 import { isNamed } from "../../variable-names.ts";
-import { parentDirectory } from "../../workspace/package-json.ts";
+import { isCacheInProject } from "../../config/project-files.ts";
 import type { Replacement, Restrictions } from "../script/replacement.ts";
 import { BASH_VARIABLES } from "../script/shell.ts";
 
@@ -25,9 +24,6 @@ export const MEMO_PLACES = [
   { variable: "XDG_CACHE_HOME", below: "/rt/starts-1" },
   { variable: "HOME", below: "/.cache/rt/starts-1" },
 ] as const;
-
-/** A memo in a folder below one with such a file does not count: a task with permissions could write it. */
-export const PROJECT_FILES: readonly string[] = [FILE_NAME, "package.json", "pnpm-workspace.yaml"];
 
 /** Bytes. The front reads no longer memo. */
 const LARGEST_MEMO = 64 * 1024;
@@ -200,12 +196,6 @@ function openMemoDirectory(isOnlyChecked: boolean): string | undefined {
     directory = isAbsent ? path : realPathOf(path);
     makePrivate(directory);
   }
-  if (place !== MEMO_PLACES.at(-1) && isInProject(directory)) return undefined;
+  if (isCacheInProject(directory)) return undefined;
   return requireOwnDirectory(directory);
-}
-
-function isInProject(directory: string): boolean {
-  for (let at: string | null = directory; at !== null; at = parentDirectory(at))
-    if (PROJECT_FILES.some((name) => readOwner(`${at}/${name}`))) return true;
-  return false;
 }

@@ -640,10 +640,10 @@ test.skipIf(!CAN_TRACE)(
       all[`ws/packages/p${index}/a`] = "a\n";
     }
     await using project = await createProject(all);
-    const build = async () => {
+    const build = async (cache = "cache") => {
       const env = {
         HOME: project.path,
-        XDG_CACHE_HOME: project.join("cache"),
+        XDG_CACHE_HOME: project.join(cache),
         RT_DEBUG: "recall",
         LEVEL: "1",
       };
@@ -658,6 +658,8 @@ test.skipIf(!CAN_TRACE)(
     expect(output).toContain(`recalled ${count - 1} of ${count}`);
     expect(output).toContain("p3 build: b\np3 build: closed 1\n");
     expect(output).not.toContain("open");
+    // A task could write a memo in its project.
+    expect(await build("ws/cache")).not.toContain("recalled");
   },
 );
 

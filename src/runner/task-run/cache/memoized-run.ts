@@ -39,6 +39,7 @@ import { type RunStatus, type ScriptTask, type TaskRequest } from "../../../task
 import type { TaskCache } from "../../../tasks/task-cache.ts";
 import { type TaskPlan } from "../../../tasks/planning/plan.ts";
 import { VERSION } from "../../../version.ts";
+import { isCacheInProject } from "../../../config/project-files.ts";
 import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./memoized-task.ts";
 import { reportLine } from "../../../output.ts";
 
@@ -68,7 +69,9 @@ export async function openRunMemo(
   cwd: string,
   functions: RunFunctions,
 ): Promise<MemoizedRunner | undefined> {
-  if (!stamps || storeDirectory() === undefined || !isPlain(settings)) return undefined;
+  const directory = storeDirectory();
+  if (!stamps || directory === undefined || !isPlain(settings) || isCacheInProject(directory))
+    return undefined;
   try {
     const cache = new RunCache(settings.cache!);
     return new MemoizedRunner(cache, computeKey(cache.store, settings, cwd), functions);
