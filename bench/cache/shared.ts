@@ -6,6 +6,7 @@
 // The server of the Remote Execution API is the tests' server in the engine; real servers are faster.
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { hashIn } from "../../test/support/trusted.ts";
 import { median } from "../processes.ts";
 import type { Figure } from "../row.ts";
 
@@ -69,11 +70,14 @@ export async function measureShared(rt: string, directory: string): Promise<Figu
         absolute: true,
       }))
         await rm(path, { recursive: true });
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, XDG_CACHE_HOME: cache };
+    const variables = { PATH: process.env.PATH, HOME: process.env.HOME, XDG_CACHE_HOME: cache };
+    const env = { ...variables, TURBO_TOKEN: token, TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY };
+    const { stderr } = Bun.spawnSync([rt, "trust", `--config=${origin}.toml`], { cwd, env });
+    const RT_TRUST = hashIn({ stderr: stderr.toString() }) ?? "";
     const start = Bun.nanoseconds();
     const child = Bun.spawn([rt, `--config=${origin}.toml`, "--filter", filter, "run", "build"], {
       cwd,
-      env: { ...env, TURBO_TOKEN: token, TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY },
+      env: { ...env, RT_TRUST },
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",
