@@ -17,7 +17,7 @@ import {
   SUPERVISED,
 } from "../../src/runner/engine/internal-variables.ts";
 import { MEMO_PLACES, START_VARIABLES } from "../../src/runner/fast-path/start-memo.ts";
-import { PROJECT_FILES } from "../../src/config/project-files.ts";
+import { PROJECT_FILES } from "../../src/config/cache-directory.ts";
 import { SOURCE_EXTENSIONS } from "../../src/source-extensions.ts";
 import { describeRevision, VERSION } from "../../src/version.ts";
 import { PRODUCT } from "../product.ts";

@@ -51,10 +51,16 @@ export interface StateFiles {
 }
 
 /** Returns undefined if the environment names no home directory. */
+export function stateDirectory(): string | undefined {
+  const place = findPlace();
+  return place && join(place.base, ...place.below, "rt");
+}
+
+/** Returns undefined if the environment names no home directory. */
 export function openStateFiles(kind: string): StateFiles | undefined {
   const place = findPlace();
   if (!place) return undefined;
-  const directory = join(place.base, ...place.below, "rt", kind);
+  const directory = join(stateDirectory()!, kind);
   return {
     directory,
     read(name) {

@@ -3,13 +3,14 @@
 // Invariants:
 // - A rule of the table or the project is for the folder itself. A symlink in its place is an error, because an earlier task may
 //   have made it.
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { directories } from "../../platform/files/directories.ts";
 import { files as filesystem } from "../../platform/files/files.ts";
 import { findRealPath, findRecordedPath } from "../../platform/files/real-path.ts";
 import type { FileRule, PermissionRules } from "../../platform/permissions/contract/permissions.ts";
 import { listTerminals } from "../../platform/permissions/permissions.ts";
 import { host } from "../../platform/processes/process.ts";
+import { cacheDirectory } from "../config/cache-directory.ts";
 import { oneLine, printable } from "../printable.ts";
 import { UserError } from "../user-error.ts";
 import { isWithin } from "../workspace/member-match.ts";
@@ -183,11 +184,16 @@ export function findHome(): string {
   return (home.startsWith("/") ? findRecordedPath(home) : undefined) ?? "/nonexistent";
 }
 
-/** Returns the folders of rt's memos and of its decisions about trust, without symlinks. */
-export function listOwnFolders(home: string): string[] {
-  const cache = host.originalVariable("XDG_CACHE_HOME") ?? join(home, ".cache");
-  const state = host.originalVariable("XDG_STATE_HOME") ?? join(home, ".local/state");
-  return [cache, state].map((folder) => join(findRealPath(folder) ?? folder, "rt"));
+/** Returns the folders in which rt keeps memos and decisions about trust, without symlinks. */
+export function listOwnFolders(): string[] {
+  const { stateDirectory } =
+    require("../../platform/files/state-directory.ts") as typeof import("../../platform/files/state-directory.ts");
+  return [cacheDirectory(), stateDirectory()].flatMap((folder) => {
+    if (folder === undefined) return [];
+    // It may not exist yet, and it may be a link itself.
+    const above = findRealPath(dirname(folder)) ?? dirname(folder);
+    return [findRealPath(folder) ?? join(above, basename(folder))];
+  });
 }
 
 /** Files that rt and every program need, wherever they are. */

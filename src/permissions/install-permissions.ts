@@ -67,7 +67,7 @@ export class InstallPermissions {
         home,
         path: path.split(":"),
         otherPackages: [],
-        ownFolders: listOwnFolders(home),
+        ownFolders: listOwnFolders(),
         named: [...foldersOfModules(folder), join(root, "package.json")],
         isRoot: process.getuid?.() === 0,
       },

@@ -108,8 +108,9 @@ export function computeProfile(table: PermissionTable, surroundings: TaskSurroun
           `"${printable(entry)}" in permissions contains your home folder`,
           "name the folders that the task needs",
         );
-      const own = ownFolders.find((each) => isWithin(each, place) || isWithin(place, each));
-      if (access === "write" && own !== undefined)
+      const isOpened = (each: string) => isWithin(each, place) || isWithin(place, each);
+      const own = access === "write" ? ownFolders.find(isOpened) : undefined;
+      if (own !== undefined)
         throw new UserError(
           `"${printable(entry)}" in permissions opens ${printable(own)}, from which rt starts programs`,
           "name the folders that the task needs",

@@ -235,7 +235,7 @@ export class TaskPermissions {
       home: this.#home,
       path: path.split(":"),
       otherPackages: this.#packagesBeside(own),
-      ownFolders: table.write ? listOwnFolders(this.#home) : [],
+      ownFolders: table.write ? listOwnFolders() : [],
       isRoot: process.getuid?.() === 0,
     });
     this.#profiles.set(key, profile);

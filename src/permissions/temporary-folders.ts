@@ -47,8 +47,8 @@ export class TemporaryFolders {
 }
 
 /**
- * Returns a text that differs for a folder that is not empty, or has been changed; "" if it cannot be read. The time of a change
- * is too coarse by itself.
+ * Returns a text that differs for a folder that is not empty, or has been changed; "" if it cannot be read. The time of the last
+ * change does not suffice, because it is coarse.
  */
 function readState(path: string): string {
   const { lstatSync, readdirSync } = process.getBuiltinModule("node:fs");

@@ -57,7 +57,7 @@ export function selectVariables(
   return selected;
 }
 
-/** Returns the names of variables that a task with these declared ones inherits; `*` at the end stands for all endings. */
+/** Returns the names of variables that a task with these declared ones inherits, or beginnings before a `*`. */
 export function inheritedNames(declared: readonly string[]): readonly string[] {
   return [...ALL, ...declared];
 }

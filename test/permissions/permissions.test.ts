@@ -117,18 +117,28 @@ describe("table", () => {
     });
   });
 
-  test("a table may not open the folders from which rt starts programs", async () => {
-    for (const entry of ["~/.cache/**", "~/.cache/rt/x", "~/.local/state"]) {
-      await using project = await createProject({
-        ...manifest({ t: "echo" }),
-        "rtfig.toml": `[tasks.t.permissions]\nwrite = [${JSON.stringify(entry)}]\n`,
+  test.each([
+    ["the cache of a user", "~/.cache/**", {}],
+    ["a folder in it", "~/.cache/rt/x", {}],
+    ["the cache, also if the variable is relative", "~/.cache/**", { XDG_CACHE_HOME: "cache" }],
+    ["the target of a link", "../store/**", {}],
+    ["decisions about trust", "~/.local/state", {}],
+  ] as const)(
+    "a table may not open the folders from which rt starts programs: %s",
+    async (_, entry, more) => {
+      await using place = await createProject({
+        "store/x": "",
+        "home/.cache/x": "",
+        "ws/package.json": { scripts: { t: "echo" } },
+        "ws/rtfig.toml": `[tasks.t.permissions]\nwrite = [${JSON.stringify(entry)}]\n`,
       });
-      const env = { HOME: "/absent-home" };
-      const { stderr, status } = await runRt({ args: ["run", "--dry-run", "t"], cwd: project.path, env });
+      if (entry.startsWith("../")) symlinkSync("../../store", place.join("home/.cache/rt"));
+      const env = { HOME: place.join("home"), ...more };
+      const { stderr, status } = await runRt({ args: ["run", "--dry-run", "t"], cwd: place.join("ws"), env });
       expect(stderr).toContain(`error: "${entry}" in permissions opens `);
       expect(status).toBe(1);
-    }
-  });
+    },
+  );
 
   test("--dry-run shows the rules of each task", async () => {
     await expectRt({
@@ -314,7 +324,8 @@ print(len(copies) > 0, widened, reads("/etc/hosts"), reads("/etc/shadow"))
       clean: "echo $TMPDIR",
       changed: "echo $TMPDIR; chmod 711 $TMPDIR",
       a: "echo secret > $TMPDIR/a; ls -d $TMPDIR; test $NX_SOCKET_DIR$NX_NATIVE_FILE_CACHE_DIRECTORY = $TMPDIR/nx$TMPDIR/nx-library",
-      b: "echo $TMPDIR; ls $TMPDIR $TMPDIR/../*/a",
+      b: "echo $TMPDIR; ls $TMPDIR $TMPDIR/../*/a; true",
+      last: "true",
     };
     await using place = await besideFolder({
       ...manifest(scripts),

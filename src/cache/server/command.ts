@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { errorCode, errorMessage } from "../../../platform/caught-error.ts";
 import { UserError } from "../../user-error.ts";
 import { oneLine } from "../../printable.ts";
-import { cacheDirectory } from "../store/cache-store.ts";
+import { cacheDirectory } from "../../config/cache-directory.ts";
 import { startServer } from "./server.ts";
 import { ArtifactStores } from "./artifact-stores.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";

@@ -28,11 +28,11 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, isAbsolute, join } from "node:path";
-import { host } from "../../../platform/processes/process.ts";
+import { basename, dirname, join } from "node:path";
 import { makeOwnDirectory } from "../../../platform/files/path-ownership.ts";
 import { makePrivate } from "../../../platform/files/private-file.ts";
 import type { StoredEntry } from "../entry/entry.ts";
+import { cacheDirectory } from "../../config/cache-directory.ts";
 import { hashBytes, hashFile, HEX } from "./file-hash-cache.ts";
 import { entryIdentity, hashInName, parseEntry } from "../entry/stored-entry.ts";
 import { evictFiles } from "./eviction.ts";
@@ -47,17 +47,6 @@ const MAX_ENTRIES_PER_KEY = 16;
 /** Milliseconds. Another process may be about to add an entry for a new blob. */
 const GRACE = 10 * 60_000;
 const EVICTION_INTERVAL = 10 * 60_000;
-
-/** Returns rt's directory in the user's cache directory; undefined if no variable defines one. */
-export function cacheDirectory(): string | undefined {
-  const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
-  const home = host.originalVariable("HOME") ?? "";
-  if (isAbsolute(named)) return join(named, "rt");
-  if (isAbsolute(home)) return join(home, ".cache", "rt");
-  // Windows.
-  const local = host.originalVariable("LOCALAPPDATA") ?? "";
-  return isAbsolute(local) ? join(local, "rt", "cache") : undefined;
-}
 
 /** Returns undefined if there is no cache directory. */
 export function storeDirectory(): string | undefined {

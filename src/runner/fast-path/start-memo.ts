@@ -15,7 +15,7 @@ import { makePrivate } from "../../../platform/files/private-file.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { lookupObservations, StatFingerprinter } from "../../cache/memo/path-observations.ts";
 import { isNamed } from "../../variable-names.ts";
-import { isCacheInProject } from "../../config/project-files.ts";
+import { isCacheInProject } from "../../config/cache-directory.ts";
 import type { Replacement, Restrictions } from "../script/replacement.ts";
 import { BASH_VARIABLES } from "../script/shell.ts";
 
@@ -63,14 +63,13 @@ export interface MemoizedStart {
 
 /** Does nothing if the start cannot be memoized. */
 export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart): void {
-  const isKnown = mayReplay(lookups);
-  if (!isKnown || host.originalVariable("RT_FRONT") === "off") return;
+  // The front makes the private folder in the same place, which must not become a symlink.
+  if (script?.restrictions) findRecordedPath(folderAbove(script.restrictions.temporary));
+  if (!mayReplay(lookups) || host.originalVariable("RT_FRONT") === "off") return;
   try {
     if (openMemoDirectory(true) === undefined) return;
     const key = encodeTexts([process.execPath, process.cwd(), ...words, "", ...startEntries(), ""]);
     lookups.note(process.execPath, "content", true);
-    if (script?.restrictions) findRecordedPath(folderAbove(script.restrictions.temporary));
-    if (!lookups.mayReplay) return;
     const rows = lookups.isWhole
       ? new StatFingerprinter(begin).fingerprint(lookupObservations(lookups))
       : null;
@@ -81,7 +80,8 @@ export function writeStartMemo({ words, lookups, begin, script }: MemoizedStart)
     ]);
     const replay = encodeTexts(["", ...(script ? replayOf(script) : [])]);
     const memo = concatenate([key, ...parts, replay]);
-    if (memo.length < LARGEST_MEMO) replaceFile?.(`${openMemoDirectory(false)}/${slotOf(key)}`, memo);
+    const directory = memo.length < LARGEST_MEMO ? openMemoDirectory(false) : undefined;
+    if (directory !== undefined) replaceFile?.(`${directory}/${slotOf(key)}`, memo);
   } catch {
     // TypeScript then decides the next start, too.
   }
@@ -145,7 +145,7 @@ function folderAbove(path: string): string {
   return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
-/** Stands for the private folder of temporary files, whose name differs at each start. */
+/** Replaces the path of the private folder, which differs at each start. */
 const FOLDER_MARK = "\u0001";
 /** Characters at the end of its name. */
 const RANDOM_LENGTH = 6;

@@ -39,7 +39,7 @@ import { type RunStatus, type ScriptTask, type TaskRequest } from "../../../task
 import type { TaskCache } from "../../../tasks/task-cache.ts";
 import { type TaskPlan } from "../../../tasks/planning/plan.ts";
 import { VERSION } from "../../../version.ts";
-import { isCacheInProject } from "../../../config/project-files.ts";
+import { isCacheInProject } from "../../../config/cache-directory.ts";
 import { MemoizedHitTask, type MemoizedPlan, MemoizedTask } from "./memoized-task.ts";
 import { reportLine } from "../../../output.ts";
 
