@@ -1,4 +1,4 @@
-// A child with permissions that the front of rt's file has started, and that this process takes over. Linux only.
+// Takes over a child with permissions that the front (../native/linux/front) has started. Linux only.
 //
 // Invariants: there is at most one, and it is taken over once.
 import { host } from "../processes/process.ts";
@@ -27,7 +27,16 @@ function implementation() {
 export function openAdoptedStart(variable: string): boolean {
   if (process.platform !== "linux" || host.originalVariable(variable) === undefined) return false;
   adopted = implementation().takeAdoptedStart(variable);
-  return adopted !== undefined;
+  if (!adopted) return false;
+  process.once("exit", removeFolder);
+  return true;
+}
+
+/** After an error before the child was taken over. The child ends with this process. */
+function removeFolder(): void {
+  if (!adopted) return;
+  const folders = require("../files/temporary-folder.ts") as typeof import("../files/temporary-folder.ts");
+  folders.removeTemporaryFolder(adopted.folder);
 }
 
 /** Whether the child has not been taken over yet. */

@@ -34,7 +34,7 @@ export function listTerminals(): readonly string[] {
   return [];
 }
 
-/** Describes the rules of a child for the front of rt's file. @throws an Error for other rules than the defaults */
+/** Describes the rules of a child for a start memo. @throws an Error for other rules than the defaults */
 export function describeRules(permissions: ChildPermissions): ReplayedRules {
   const described = require("./linux/replayed-rules.ts") as typeof import("./linux/replayed-rules.ts");
   return described.describeRules(permissions);

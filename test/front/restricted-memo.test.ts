@@ -45,6 +45,9 @@ const FILES: Files = {
       npmrc: 'cat "$HOME"/.nvm/versions/node/*/etc/npmrc',
       others: "cat ../b/.env",
       hello: "echo hello",
+      changing: `test -z "$LC_CHANGE" || sed -i 's/"unhooked"/"prechanging"/' package.json; exit 3`,
+      unhooked: "true",
+      failing: "echo ready; cat go; exit 3",
       prehooked: "true",
       hooked: "echo hooked",
     },
@@ -234,6 +237,43 @@ describe.skipIf(!IS_LINUX)("a credential that is written between two starts is c
     rmSync(project.join("ws/.git"), { recursive: true });
     expect(stderr).toContain("tasks with permissions can read the credential in .git/config");
   });
+});
+
+test.skipIf(!IS_LINUX)("a script that has changed its own plan is an error", async () => {
+  const file = "ws/packages/a/package.json";
+  const content = readFileSync(project.join(file));
+  await age();
+  expect((await run({ name: "changing" })).status).toBe(3);
+  mark();
+  const { stderr, status } = await run({ name: "changing", env: { LC_CHANGE: "1" } });
+  await project.write({ [file]: content });
+  expect(stderr).toContain("% ");
+  expect(stderr).toContain("error: The script was ended: the configuration has changed since it started");
+  expect(status).toBe(1);
+  expect(temporary()).toEqual([]);
+});
+
+test.skipIf(!IS_LINUX)("a script whose table has changed is not started again", async () => {
+  const pipe = project.join("ws/packages/a/go");
+  Bun.spawnSync(["mkfifo", pipe]);
+  const release = () => Bun.spawn(["sh", "-c", ': > "$0"', pipe]);
+  await age();
+  release();
+  await run({ name: "failing" });
+  mark();
+  const { child: rt, stdout, stderr } = startPiped({ name: "failing" });
+  const reader = stdout.getReader();
+  let output = "";
+  while (!output.endsWith("ready\n")) output += new TextDecoder().decode((await reader.read()).value);
+  await project.write({ "ws/rtfig.toml": `${DEFAULT}[tasks.failing.permissions]\nhosts = []\n` });
+  release();
+  const [text, rest] = [await new Response(stderr).text(), await reader.read()];
+  await project.write({ "ws/rtfig.toml": DEFAULT });
+  expect(text).toStartWith("% ");
+  expect(text).toContain("The script was ended: the configuration has changed since it started");
+  expect(rest.done).toBe(true);
+  await rt.exited;
+  expect(temporary()).toEqual([]);
 });
 
 test.skipIf(!IS_LINUX)("a memo in a project does not count, because its tasks could write it", async () => {

@@ -1,4 +1,4 @@
-// Takes over a child with permissions that the front of rt's file has started (../../native/linux/front/restricted.h).
+// Takes over a child with permissions that the front has started (../../native/linux/front/restricted.h).
 //
 // Invariants:
 // - It behaves as a child of `startPermitted`. Its output is that of this process.

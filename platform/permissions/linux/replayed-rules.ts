@@ -1,4 +1,4 @@
-// Describes the rules of a child for the front of rt's file, which starts the same child again (../../native/linux/front/restricted.h).
+// Describes the rules of a child for a start memo. The front starts the same child by it (../../native/linux/front/restricted.h).
 import type { ChildPermissions } from "../contract/permissions.ts";
 import { landlockVersion } from "./landlock.ts";
 import { isInsidePermissions } from "./nesting.ts";

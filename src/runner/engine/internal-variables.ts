@@ -18,5 +18,5 @@ export const RESTARTED = "RT_RESTARTED";
  */
 export const REPLACED_PID_VARIABLE = "RT_BECAME";
 
-/** Set by the front of rt's file, which has started a script with permissions: see src/runner/task-run/replayed-permissions.ts. */
+/** The front sets it after it has started a script with permissions: src/runner/task-run/replayed-permissions.ts. */
 export const ADOPTED_VARIABLE = "RT_ADOPTED";

@@ -153,15 +153,16 @@ function requestFor(
   const originalEnvironment = withoutPackageVariables(host.originalEnvironment());
   const context = openRun(script);
   const secrets = provision && new RunSecrets(provision);
+  const mayReplay = permissions !== undefined && !secrets && replays().mayReplayPermissions(settings);
   const commandOf = (commandRequest: CommandRequest) =>
     restrict(commandRequest, commandFor(commandRequest, originalEnvironment, context, secrets));
   const restrict = (commandRequest: CommandRequest, command: SpawnCommand): SpawnCommand => {
     if (!permissions) return command;
     const { task, packageDirectory, manifest, scriptName, isMain, isDependency } = commandRequest;
     const given = secrets?.of(manifest, scriptName, isMain, isDependency) ?? [];
-    const replayed = { rule: task.rule, steps: stepsOf(manifest, task.scriptName) };
-    const start = secrets ? undefined : replays().startOf(replayed, settings, permissions);
-    if (isAdopting() && !start) replays().refuseOther();
+    const replayed = mayReplay && { rule: task.rule, steps: stepsOf(manifest, task.scriptName) };
+    const start = replayed ? replays().startOf(replayed, script.silent, permissions) : undefined;
+    if (isAdopting() && !start) replays().refuseOther(); // its table has changed
     const permitted = permissions.forStep(
       { ...task, packageDirectory, isDependency },
       command.env,

@@ -38,17 +38,15 @@ export function mayReplayPermissions({
   return isPlainRun && isPlainScript && isPlain && !cache && !remote && secrets.length === 0;
 }
 
-/** Returns how to start a task that the front can start; undefined for another one. */
+/** Returns how to start a task that the front can start; undefined for another one. Only for settings that may be replayed. */
 export function startOf(
   task: ReplayedTask,
-  settings: RunSettings,
+  silent: boolean,
   permissions: TaskPermissions,
 ): ((request: ChildRequest) => Child) | undefined {
-  if (!mayReplayPermissions(settings) || !isReplayable(task, permissions)) return undefined;
-  return (request) => startReplayable(task, request, settings.script.silent);
+  return isReplayable(task, permissions) ? (request) => startReplayable(task, request, silent) : undefined;
 }
 
-/** Whether the front can start this task. */
 function isReplayable({ rule, steps }: ReplayedTask, permissions: TaskPermissions): boolean {
   const { timeout, retries, lock, service, interactive, cache } = rule ?? {};
   const isScheduled = [timeout, retries, lock, service, interactive, cache].some(
@@ -70,13 +68,9 @@ function startReplayable(task: ReplayedTask, request: ChildRequest, silent: bool
   return child;
 }
 
-/** @throws UserError if the front has started what would not be started now */
-export function refuseOther(): void {
-  if (isAdopting())
-    throw new UserError(
-      "The script was ended: the configuration has changed since it started",
-      "run it again",
-    );
+/** @throws UserError because the front has started what would not be started now */
+export function refuseOther(): never {
+  throw new UserError("The script was ended: the configuration has changed since it started", "run it again");
 }
 
 function observe(task: ReplayedTask, request: ChildRequest, silent: boolean): void {

@@ -2,6 +2,7 @@
 //
 // Invariants: errors in the request are thrown before any script starts.
 import { dependsOnChanges } from "../../config/settings/many.ts";
+import { isAdopting } from "../../../platform/permissions/adoption.ts";
 import { host } from "../../../platform/processes/process.ts";
 import { colorLabel } from "../../output.ts";
 import { oneLine } from "../../printable.ts";
@@ -44,6 +45,8 @@ export async function runTasks(request: TaskRequest, planned?: TaskPlan): Promis
   }
   const isOne = plan.tasks.length === 1 && !plan.isIncomplete && request.isSingle && notices.length === 0;
   if (!isOne || !isRestricted) forgetReplacement();
+  const isAdoptable = isOne && isRestricted && singleTask.steps.length === 1;
+  if (isAdopting() && !isAdoptable) (await import("./replayed-permissions.ts")).refuseOther();
   const standsAlone = request.standsAlone || (request.isSingle && plan.tasks.length === 1);
   // Redaction needs pipes, and a cached task has no terminal.
   const needsPipes = request.secrets !== undefined || singleTask?.rule?.cache === true;
