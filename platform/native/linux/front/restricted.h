@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 
 enum {
-  /** Stands for the private folder in the texts of a memo. */
+  /** Replaces the private folder in the texts of a memo. */
   FOLDER_MARK = 1,
   LARGEST_EXPANSION = 256 * 1024,
   NAME_LENGTH = 6,
